@@ -37,6 +37,7 @@ typedef unsigned int u32;
 #define GLOBAL
 #define CONSTANT const
 #define PRIVATE
+#define RESTRICT __restrict__
 #define TABLE(type, name, n) static __device__ const type name[n]
 
 #define SQRT(a) ELEM_SQRT(a)

@@ -34,6 +34,7 @@ typedef int elem_int;
 #define GLOBAL device
 #define CONSTANT device const /* too large for constant memory */
 #define PRIVATE thread
+#define RESTRICT
 #define TABLE(type, name, n) const type name[n]
 
 #define ELEM(x) (x##f)

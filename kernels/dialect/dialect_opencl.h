@@ -34,6 +34,7 @@ typedef uint u32;
 #define GLOBAL __global
 #define CONSTANT __global const /* too large for constant memory */
 #define PRIVATE __private
+#define RESTRICT restrict
 #define TABLE(type, name, n) __constant type name[n]
 
 #define ELEM_FMA(a, b, c) fma(a, b, c)

@@ -64,10 +64,11 @@
     VECTOR(HT, n->shifts)                                                             \
     VECTOR(HT1, n->shifts)                                                            \
     VECTOR(HT2, n->shifts)                                                            \
-    VECTOR(INNER, n->dense) /* X where |X| < 1, else 0 */                             \
-    VECTOR(OUTER, n->dense) /* X elsewhere */                                         \
-    VECTOR(NU, n->normsys)  /* v'/v */                                                \
-    VECTOR(NQ, n->normsys)  /* v''/v - (v'/v)^2 */                                    \
+    VECTOR(INNER, n->dense) /* X = INNER + ABOVE - BELOW, the first in -1 .. 1 */     \
+    VECTOR(ABOVE, n->dense)                                                           \
+    VECTOR(BELOW, n->dense)                                                           \
+    VECTOR(NU, n->normsys) /* v'/v */                                                 \
+    VECTOR(NQ, n->normsys) /* v''/v - (v'/v)^2 */                                     \
     VECTOR(F, n->units)                                                               \
     VECTOR(PHI, n->units)                                                             \
     VECTOR(PHI_OTHERS, n->scalars) /* product of the other scalars */                 \
@@ -138,7 +139,8 @@ enum hf_header {
     HF_HEADER
 };
 
-/* One code for all normsys entries needs the first eight. HF_OWN_CODES: each entry's numbers say its code.
+/* Normsys entries stand in blocks of 8: in a block 8 numbers of a kind follow one another. One code for all
+ * entries needs the first eight kinds. HF_OWN_CODES: each entry's numbers say its code.
  * For |a| < BOUND a polynomial, 1 + c1 a + .. + c6 a^6; beyond, with r = UP or -DOWN by the sign of a,
  * exp(r a), or if LINEAR is 1 OFFSET + r a. */
 enum hf_normsys_number {
@@ -152,6 +154,8 @@ enum hf_normsys_number {
     HF_NORMSYS_OWN_NUMBERS
 };
 #define HF_OWN_CODES 0
+#define HF_NORMSYS_KINDS(code) ((code) == HF_OWN_CODES ? HF_NORMSYS_OWN_NUMBERS : HF_NORMSYS_NUMBERS)
+#define HF_NORMSYS_AT(code, entry) ((entry) / 8 * 8 * HF_NORMSYS_KINDS(code) + (entry) % 8) /* the first */
 
 /* s(a), t(a) of shifts. */
 enum hf_shift_code {

@@ -10,11 +10,11 @@
 #include "numeric/sum.h"
 #include "histfactory/histfactory_records.h"
 
-/* u = slope / divisor. Exponential v leaves 1 and its logarithm in `exponent`: one exponential serves a
+/* u = slope / divisor. Exponential v leaves 1 and its logarithm in an exponent: one exponential serves a
  * unit. */
 typedef struct {
-    pack v, slope, divisor, exponent;
-} hf_factor_of_entry;
+    pack v, slope, divisor;
+} hf_entry_factor;
 
 /* An entry of its own code. */
 typedef struct {
@@ -22,157 +22,118 @@ typedef struct {
     pmask outer, linear;
 } hf_factor_shape;
 
-FN hf_factor_shape hf_normsys_shape(hf_numbers c, u32 n, pack a, u32 i)
+/* The k-th number of a block's entries j .. */
+FN pack hf_factor_number(hf_numbers block, u32 k, u32 j)
 {
-    const pack bound = hf_number(c, HF_NORMSYS_BOUND * n + i);
+    return hf_number(block, 8 * k + j);
+}
+
+FN hf_factor_shape hf_normsys_shape(hf_numbers block, pack a, u32 j)
+{
+    const pack bound = hf_factor_number(block, HF_NORMSYS_BOUND, j);
     hf_factor_shape shape;
     shape.outer = OR(a >= bound, a <= -bound);
-    shape.linear = hf_number(c, HF_NORMSYS_LINEAR * n + i) > PK(0.0);
-    shape.rate =
-        PSELECT(a >= PK(0.0), hf_number(c, HF_NORMSYS_UP * n + i), -hf_number(c, HF_NORMSYS_DOWN * n + i));
+    shape.linear = hf_factor_number(block, HF_NORMSYS_LINEAR, j) > PK(0.0);
+    shape.rate = PSELECT(a >= PK(0.0), hf_factor_number(block, HF_NORMSYS_UP, j),
+                         -hf_factor_number(block, HF_NORMSYS_DOWN, j));
     return shape;
 }
 
-FN_LARGE hf_factor_of_entry hf_normsys_of_own_code(hf_numbers c, u32 n, pack a, u32 i)
+/* 1 + c1 a + .. + c6 a^6 and its derivative. */
+FN hf_entry_factor hf_normsys_polynomial(hf_numbers block, pack a, u32 j)
 {
-    const pack zero = PK(0.0), one = PK(1.0);
-    const hf_factor_shape shape = hf_normsys_shape(c, n, a, i);
-    const pmask exponential = AND(shape.outer, PNOT(shape.linear));
-    pack v = hf_number(c, 5 * n + i), d = v;
-    v = PFMA(v, a, hf_number(c, 4 * n + i));
+    hf_entry_factor f;
+    pack d = hf_factor_number(block, 5, j), v = PFMA(d, a, hf_factor_number(block, 4, j));
     UNROLL for (u32 k = 0; k < 4; k++)
     {
         d = PFMA(d, a, v);
-        v = PFMA(v, a, hf_number(c, (3 - k) * n + i));
+        v = PFMA(v, a, hf_factor_number(block, 3 - k, j));
     }
-    d = PFMA(d, a, v);
-    v = PFMA(v, a, one);
-    const pack line = PFMA(shape.rate, a, hf_number(c, HF_NORMSYS_OFFSET * n + i));
-    v = PSELECT(shape.outer, PSELECT(shape.linear, line, one), v);
-    d = PSELECT(shape.outer, shape.rate, d);
-    const pmask held = AND(shape.linear, v <= zero);
-    hf_factor_of_entry f;
-    f.v = PSELECT(held, zero, v);
-    f.slope = PSELECT(held, zero, d);
-    f.divisor = PSELECT(held, one, v);
-    f.exponent = PSELECT(exponential, pflush(a * shape.rate), zero);
+    f.slope = PFMA(d, a, v);
+    f.v = f.divisor = PFMA(v, a, PK(1.0));
     return f;
 }
 
-/* Packs of entries at once: independent chains cover the latency of fma. */
-#define HF_FACTORS (LANES > 1 ? 4 : 1)
-
-/* Of neighbouring entries. */
-typedef struct {
-    pack v[HF_FACTORS], slope[HF_FACTORS], divisor[HF_FACTORS], exponent[HF_FACTORS];
-} hf_factors;
-
-FN hf_factors hf_normsys_none(void)
+FN_LARGE hf_entry_factor hf_normsys_of_own_code(hf_numbers block, pack a, u32 j, PRIVATE pack *exponent)
 {
-    hf_factors f;
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-    {
-        f.v[w] = f.divisor[w] = PK(1.0);
-        f.slope[w] = f.exponent[w] = PK(0.0);
-    }
+    const pack zero = PK(0.0), one = PK(1.0);
+    const hf_factor_shape shape = hf_normsys_shape(block, a, j);
+    const pmask exponential = AND(shape.outer, PNOT(shape.linear));
+    hf_entry_factor f = hf_normsys_polynomial(block, a, j);
+    const pack line = PFMA(shape.rate, a, hf_factor_number(block, HF_NORMSYS_OFFSET, j));
+    f.v = PSELECT(shape.outer, PSELECT(shape.linear, line, one), f.v);
+    f.slope = PSELECT(shape.outer, shape.rate, f.slope);
+    const pmask held = AND(shape.linear, f.v <= zero);
+    f.v = PSELECT(held, zero, f.v);
+    f.slope = PSELECT(held, zero, f.slope);
+    f.divisor = PSELECT(held, one, f.v);
+    *exponent = *exponent + PSELECT(exponential, pflush(a * shape.rate), zero);
     return f;
 }
 
-/* 1 + c1 a + .. + c6 a^6 and, if asked, its derivative. */
-FN void hf_normsys_polynomial(hf_numbers c, u32 n, PRIVATE const pack *a, u32 i, u32 derivatives,
-                              PRIVATE hf_factors *f)
-{
-    pack d[HF_FACTORS], v[HF_FACTORS];
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-    {
-        d[w] = hf_number_of_row(c, 5 * n, i + w * PACK);
-        v[w] = PFMA(d[w], a[w], hf_number_of_row(c, 4 * n, i + w * PACK));
-    }
-    UNROLL for (u32 k = 0; k < 4; k++)
-    {
-        UNROLL for (u32 w = 0; w < HF_FACTORS; w++) if (derivatives) d[w] = PFMA(d[w], a[w], v[w]);
-        UNROLL for (u32 w = 0; w < HF_FACTORS; w++) v[w] =
-            PFMA(v[w], a[w], hf_number_of_row(c, (3 - k) * n, i + w * PACK));
-    }
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-    {
-        f->slope[w] = PFMA(d[w], a[w], v[w]);
-        f->v[w] = PFMA(v[w], a[w], PK(1.0));
-    }
-}
-
-/* Points of neighbouring entries: a, for own codes. Code 4: `inner` + `outer`, one of which is 0; code 1:
- * `outer` alone. */
+/* a = inner + above - below, inner within the edges, the others not negative. */
 typedef struct {
-    pack a[HF_FACTORS], inner[HF_FACTORS], outer[HF_FACTORS];
+    pack inner, above, below;
 } hf_normsys_point;
 
-/* Entries i .. */
-FN hf_factors hf_normsys(hf_numbers c, u32 n, u32 code, hf_normsys_point at, u32 i, u32 derivatives)
+FN hf_normsys_point hf_normsys_split(pack a, pack edge)
 {
     const pack zero = PK(0.0);
-    hf_factors f = hf_normsys_none();
-    if (code == HF_OWN_CODES) {
-        UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-        {
-            const hf_factor_of_entry own = hf_normsys_of_own_code(c, n, at.a[w], i + w * PACK);
-            f.v[w] = own.v;
-            f.slope[w] = own.slope;
-            f.divisor[w] = own.divisor;
-            f.exponent[w] = own.exponent;
-        }
-        return f;
-    }
-    pmask any = zero < zero;
-    if (code == 4) hf_normsys_polynomial(c, n, at.inner, i, derivatives, &f);
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++) any = OR(any, PNOT(at.outer[w] == zero));
-    if (code == 1 || PANY(any)) {
-        UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-        {
-            const pack rate =
-                PSELECT(at.outer[w] >= zero, hf_number_of_row(c, HF_NORMSYS_UP * n, i + w * PACK),
-                        -hf_number_of_row(c, HF_NORMSYS_DOWN * n, i + w * PACK));
-            const pmask inside = at.outer[w] == zero;
-            f.slope[w] = code == 1 ? rate : PSELECT(inside, f.slope[w], rate);
-            f.exponent[w] = PSELECT(inside, zero, pflush(at.outer[w] * rate));
-        }
-    }
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++) f.divisor[w] = f.v[w];
-    return f;
-}
-
-FN hf_normsys_point hf_normsys_point_of(HF_PARAMETERS, u32 code, u32 i)
-{
-    CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
+    const pmask high = a > edge, low = a < -edge;
     hf_normsys_point at;
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-    {
-        at.a[w] = code != 4 ? GATHERP(HF_S(X), slot, i + w * PACK) : PK(0.0);
-        at.inner[w] = code == 4 ? GATHERP(HF_S(INNER), slot, i + w * PACK) : PK(0.0);
-        at.outer[w] = code == 4 ? GATHERP(HF_S(OUTER), slot, i + w * PACK) : at.a[w];
-    }
+    at.inner = PSELECT(high, edge, PSELECT(low, -edge, a));
+    at.above = PSELECT(high, a - edge, zero);
+    at.below = PSELECT(low, -edge - a, zero);
     return at;
 }
 
-/* Parts of X for polynomial codes: the other is 0. */
+/* Parts of X for code 4: with lanes, many entries share them. */
 FN void hf_normsys_regions(HF_PARAMETERS)
 {
-    const pack zero = PK(0.0), one = PK(1.0);
-    TEAM_FOR_PACK(i, mi[HF_DENSE]) {
-        const pack a = LOADP(HF_S(X), i);
-        const pmask inside = AND(a<one, a> - one);
-        STOREP(HF_S(INNER), i, PSELECT(inside, a, zero));
-        STOREP(HF_S(OUTER), i, PSELECT(inside, zero, a));
+    TEAM_IF(LANES > 1) {
+        TEAM_FOR_PACK(i, mi[HF_DENSE]) {
+            const hf_normsys_point at = hf_normsys_split(LOADP(HF_S(X), i), PK(1.0));
+            STOREP(HF_S(INNER), i, at.inner);
+            STOREP(HF_S(ABOVE), i, at.above);
+            STOREP(HF_S(BELOW), i, at.below);
+        }
+        TEAM_BARRIER();
     }
-    TEAM_BARRIER();
 }
 
-/* F per unit, 8 interleaved products, then a tree; logarithms go to `exponents`, u to NU (0 in padding). */
+/* Entries j .. of a block with slots `slot`; adds to their exponents. At the edges code 4's polynomial has
+ * the value and slope of the exponential beyond. */
+FN hf_entry_factor hf_normsys(HF_PARAMETERS, hf_numbers block, u32 code, CONSTANT u32 *slot, u32 j,
+                              PRIVATE pack *exponent)
+{
+    if (code == HF_OWN_CODES) return hf_normsys_of_own_code(block, GATHERP(HF_S(X), slot, j), j, exponent);
+    hf_normsys_point at;
+    if (LANES > 1 && code == 4) {
+        at.inner = GATHERP(HF_S(INNER), slot, j);
+        at.above = GATHERP(HF_S(ABOVE), slot, j);
+        at.below = GATHERP(HF_S(BELOW), slot, j);
+    } else {
+        at = hf_normsys_split(GATHERP(HF_S(X), slot, j), code == 4 ? PK(1.0) : PK(0.0));
+    }
+    const pack size = at.above + at.below;
+    if (LANES > 1 || PANY(size > PK(0.0))) { /* of many lanes one is outside */
+        *exponent = PFMA(at.above, hf_factor_number(block, HF_NORMSYS_UP, j), *exponent);
+        *exponent = PFMA(at.below, hf_factor_number(block, HF_NORMSYS_DOWN, j), *exponent);
+    }
+    if (code == 4) return hf_normsys_polynomial(block, at.inner, j);
+    hf_entry_factor f;
+    f.v = f.divisor = PK(1.0);
+    f.slope = PSELECT(at.below > PK(0.0), -hf_factor_number(block, HF_NORMSYS_DOWN, j),
+                      hf_factor_number(block, HF_NORMSYS_UP, j));
+    return f;
+}
+
+/* F per unit, 8 interleaved products, then a tree; logarithms go to `exponents`, u to NU (0 in padding). A
+ * division costs as much as ten products, so entries i and i + 8 share one. */
 FN void hf_normsys_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents, u32 code, u32 derivatives,
                             u32 varied)
 {
-    const hf_numbers c = hf_coefficients(HF, varied);
-    GLOBAL real *nu = HF_S(NU);
+    const hf_numbers all = hf_coefficients(HF, varied);
     TEAM_FOR(k, part.units) {
         const u32 unit = part.first_unit + k;
         hf_unit un = hf_unit_of(mi, unit);
@@ -180,23 +141,30 @@ FN void hf_normsys_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents,
         pack product[8 / PACK];
         acc8 exponent = acc8_zero();
         UNROLL for (u32 j = 0; j < 8; j += PACK) product[j / PACK] = PK(1.0);
-        for (u32 i = first; i < end; i += 8)
-            UNROLL for (u32 j = 0; j < 8; j += HF_FACTORS * PACK) if (i + j < end)
+        for (u32 i = first; i < end; i += 16) {
+            const hf_numbers block = hf_factor_block(all, code, i), next = hf_factor_block(all, code, i + 8);
+            CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + i;
+            GLOBAL real *nu = HF_S(NU) + (i - part.normsys_shift);
+            UNROLL for (u32 j = 0; j < 8; j += PACK) if (i + j < end)
             {
-                const hf_factors f = hf_normsys(c, mi[HF_NORMSYS_ENTRIES], code,
-                                                hf_normsys_point_of(HF, code, i + j), i + j, derivatives);
-                UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-                {
-                    const u32 at = j / PACK + w;
-                    product[at] = pflush(product[at] * f.v[w]);
-                    exponent.part[at] = exponent.part[at] + f.exponent[w];
-                    if (derivatives)
-                        STOREP(nu, i - part.normsys_shift + j + w * PACK,
-                               pflush(PDIVIDE(f.slope[w], f.divisor[w])));
+                PRIVATE pack *sum = &exponent.part[j / PACK], *to = &product[j / PACK];
+                const hf_entry_factor f = hf_normsys(HF, block, code, slot, j, sum);
+                if (i + 8 + j < end) {
+                    const hf_entry_factor g = hf_normsys(HF, next, code, slot + 8, j, sum);
+                    *to = pflush(*to * pflush(f.v * g.v));
+                    if (derivatives) {
+                        const pack inverse = PDIVIDE(PK(1.0), f.divisor * g.divisor);
+                        STOREP(nu, j, pflush(f.slope * g.divisor * inverse));
+                        STOREP(nu + 8, j, pflush(g.slope * f.divisor * inverse));
+                    }
+                } else {
+                    *to = pflush(*to * f.v);
+                    if (derivatives) STOREP(nu, j, pflush(f.slope * PDIVIDE(PK(1.0), f.divisor)));
                 }
             }
-        if (derivatives)
-            for (u32 i = end; i < padded; i++) nu[i - part.normsys_shift] = R(0.0); /* factors of 1 */
+        }
+        if (derivatives) /* factors of 1 */
+            for (u32 i = end; i < padded; i++) s[mi[HF_S_NU] + i - part.normsys_shift] = R(0.0);
         real p[8];
         UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(product[j / PACK], j % PACK);
         s[mi[HF_S_F] + unit] = flush(flush(flush(p[0] * p[4]) * flush(p[2] * p[6])) *
@@ -223,19 +191,19 @@ FN_LARGE void hf_other_products(HF_PARAMETERS, hf_part part, GLOBAL real *expone
 }
 
 /* v''/v - u^2. */
-FN pack hf_normsys_bend(hf_numbers c, u32 n, u32 code, pack a, pack v, pack u, u32 i)
+FN pack hf_normsys_bend(hf_numbers block, u32 code, pack a, pack v, pack u, u32 j)
 {
     pmask outer = OR(a >= PK(1.0), a <= PK(-1.0)), line = PK(1.0) < PK(0.0);
     if (code == HF_OWN_CODES) {
-        const hf_factor_shape shape = hf_normsys_shape(c, n, a, i);
+        const hf_factor_shape shape = hf_normsys_shape(block, a, j);
         line = AND(shape.linear, OR(shape.outer, v <= PK(0.0)));
         outer = OR(shape.outer, line);
     }
-    pack d2 = PK(30.0) * hf_number(c, 5 * n + i);
-    d2 = PFMA(d2, a, PK(20.0) * hf_number(c, 4 * n + i));
-    d2 = PFMA(d2, a, PK(12.0) * hf_number(c, 3 * n + i));
-    d2 = PFMA(d2, a, PK(6.0) * hf_number(c, 2 * n + i));
-    d2 = PFMA(d2, a, PK(2.0) * hf_number(c, n + i));
+    pack d2 = PK(30.0) * hf_factor_number(block, 5, j);
+    d2 = PFMA(d2, a, PK(20.0) * hf_factor_number(block, 4, j));
+    d2 = PFMA(d2, a, PK(12.0) * hf_factor_number(block, 3, j));
+    d2 = PFMA(d2, a, PK(6.0) * hf_factor_number(block, 2, j));
+    d2 = PFMA(d2, a, PK(2.0) * hf_factor_number(block, 1, j));
     const pack q = PSELECT(outer, PK(0.0), PFMA(-u, u, PDIVIDE(d2, PSELECT(line, PK(1.0), v))));
     return PSELECT(line, -u * u, q);
 }
@@ -243,20 +211,18 @@ FN pack hf_normsys_bend(hf_numbers c, u32 n, u32 code, pack a, pack v, pack u, u
 /* NQ from NU. */
 FN void hf_normsys_curvature_of(HF_PARAMETERS, u32 varied)
 {
-    const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE], width = HF_FACTORS * PACK;
-    const hf_numbers c = hf_coefficients(HF, varied);
-    CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
-    TEAM_FOR(k, n / width) {
-        const u32 i = k * width;
-        const hf_factors f = hf_normsys(c, n, code, hf_normsys_point_of(HF, code, i), i, 0);
-        UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-        {
-            const u32 at = i + w * PACK;
-            const pack q = code == 1 ? PK(0.0)
-                                     : hf_normsys_bend(c, n, code, GATHERP(HF_S(X), slot, at), f.v[w],
-                                                       LOADP(HF_S(NU), at), at);
-            STOREP(HF_S(NQ), at, pflush(q));
+    const u32 code = mi[HF_NORMSYS_CODE];
+    const hf_numbers all = hf_coefficients(HF, varied);
+    TEAM_FOR(k, mi[HF_NORMSYS_ENTRIES] / PACK) {
+        const u32 i = k * PACK, j = i % 8;
+        const hf_numbers block = hf_factor_block(all, code, i);
+        CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + (i - j);
+        pack ignored = PK(0.0), q = PK(0.0);
+        if (code != 1) {
+            const hf_entry_factor f = hf_normsys(HF, block, code, slot, j, &ignored);
+            q = hf_normsys_bend(block, code, GATHERP(HF_S(X), slot, j), f.v, LOADP(HF_S(NU), i), j);
         }
+        STOREP(HF_S(NQ), i, pflush(q));
     }
 }
 FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)

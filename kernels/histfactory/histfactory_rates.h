@@ -200,27 +200,31 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     flush_array(jacobian, 64 * ch->blocks);
 }
 
+/* CELL_WEIGHT, T. What a channel's units share is read first: to the compiler a store may change it. */
 FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
 {
-    const u32 common = ch->common;
-    GLOBAL const real *x = HF_S(X);
-    TEAM_FOR(u, ch->units) {
-        hf_unit un = hf_unit_of(mi, ch->first_unit + u);
+    const u32 common = ch->common, panels = ch->panels, units = ch->units, first_unit = ch->first_unit,
+              clips = mi[HF_SWITCHES] & HF_CLIP_SAMPLES, first_cell = 8 * ch->first_cell - part.cell_shift;
+    GLOBAL const real *x = HF_S(X), *slope = HF_S(W) + hf_first_bin(ch, 0), *xs = HF_S(XS), *xg = HF_S(XG);
+    GLOBAL real *weight = HF_S(CELL_WEIGHT), *sums = HF_S(T);
+    if (common) x += hf_local_slot(mi, ch, 0, 0);
+    TEAM_FOR(u, units) {
+        hf_unit un = hf_unit_of(mi, first_unit + u);
+        const u32 own = !common && un->set_count > 0;
         acc8 t = acc8_zero();
-        for (u32 panel = 0; panel < ch->panels; panel++) {
-            const u32 cell = hf_cell_at(ch, panel, u) - part.cell_shift, bins = hf_bins(ch, panel);
+        for (u32 panel = 0; panel < panels; panel++) {
+            const u32 cell = first_cell + 8 * (panel * units + u), bins = hf_bins(ch, panel);
             UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
             {
-                pack w = LOADP(HF_S(W), hf_first_bin(ch, panel) + b);
-                if (common) w = pflush(w * LOADP(x, hf_local_slot(mi, ch, 0, panel) + b));
-                t.part[b / PACK] = PFMA(w, LOADP(HF_S(XS), cell + b), t.part[b / PACK]);
-                if (!common && un->set_count > 0) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
-                if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES)
-                    w = PSELECT(LOADP(HF_S(XG), cell + b) == PK(0.0), PK(0.0), w);
-                STOREP(HF_S(CELL_WEIGHT), cell + b, w);
+                pack w = LOADP(slope, 8 * panel + b);
+                if (common) w = pflush(w * LOADP(x, 8 * panel + b));
+                t.part[b / PACK] = PFMA(w, LOADP(xs, cell + b), t.part[b / PACK]);
+                if (own) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
+                if (clips) w = PSELECT(LOADP(xg, cell + b) == PK(0.0), PK(0.0), w);
+                STOREP(weight, cell + b, w);
             }
         }
-        s[mi[HF_S_T] + ch->first_unit + u] = acc8_total(t);
+        sums[first_unit + u] = acc8_total(t);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "histfactory/histfactory_arrays.h"
 
-#define HF_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr UNUSED, GLOBAL real *s
+#define HF_PARAMETERS CONSTANT u32 *RESTRICT mi, CONSTANT elem *RESTRICT mr UNUSED, GLOBAL real *s
 #define HF mi, mr, s
 #define HF_I(name) (mi + mi[HF_I_##name])
 #define HF_R(name) (mr + mi[HF_R_##name])
@@ -191,11 +191,6 @@ FN pack hf_number(hf_numbers numbers, u32 i)
 {
     return numbers.varied ? LOADP(numbers.row, i) : LOADM(numbers.table, i);
 }
-/* Element i of the row at `offset`: loops over i keep the offsets of all rows. */
-FN pack hf_number_of_row(hf_numbers numbers, u32 offset, u32 i)
-{
-    return numbers.varied ? LOADP(numbers.row + i, offset) : LOADM(numbers.table + i, offset);
-}
 FN hf_numbers hf_numbers_of(CONSTANT elem *table, GLOBAL const real *row, u32 varied)
 {
     hf_numbers numbers;
@@ -218,6 +213,12 @@ FN hf_numbers hf_taus(HF_PARAMETERS, u32 varied)
 FN hf_numbers hf_coefficients(HF_PARAMETERS, u32 varied)
 {
     return hf_numbers_of(HF_R(NORMSYS), HF_S(WIDTHS) + 2 * mi[HF_SLOTS], varied);
+}
+/* Entry i's block. */
+FN hf_numbers hf_factor_block(hf_numbers all, u32 code, u32 i)
+{
+    const u32 at = HF_NORMSYS_AT(code, i - i % 8);
+    return hf_numbers_of(all.table + at, all.row + at, all.varied);
 }
 FN pack hf_precision(HF_PARAMETERS, u32 slot)
 {

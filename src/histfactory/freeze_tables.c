@@ -187,8 +187,7 @@ static void write_factor(struct freezer *f, const struct unit *unit, const struc
         hi = nominal > 0.0 ? m->hi_data[bin] / nominal : 1.0;
         lo = nominal > 0.0 ? m->lo_data[bin] / nominal : 1.0;
     }
-    hf_put_factor(f->normsys_code, entry->code, hi, lo, f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number,
-                  f->n.normsys);
+    hf_put_factor(f->normsys_code, entry->code, hi, lo, f->reals.at + HEADER(f, HF_R_NORMSYS), entry->number);
 }
 
 static void write_shifts(struct freezer *f, const struct channel *ch, const struct unit *unit,

@@ -13,13 +13,12 @@ struct panel_bends {
     double (*by_slot)[8];
 };
 
-/* A normsys at 1 (`side` UP) or -1 (DOWN). */
+/* A normsys with these numbers, 8 places apart, at 1 (`side` UP) or -1 (DOWN). */
 static double edge(const uint32_t *mi, const double *numbers, size_t side)
 {
-    const size_t n = mi[HF_NORMSYS_ENTRIES];
-    return mi[HF_NORMSYS_CODE] == HF_OWN_CODES && numbers[HF_NORMSYS_LINEAR * n] > 0.0
-               ? numbers[HF_NORMSYS_OFFSET * n] + numbers[side * n]
-               : host_exp(numbers[side * n]);
+    return mi[HF_NORMSYS_CODE] == HF_OWN_CODES && numbers[8 * HF_NORMSYS_LINEAR] > 0.0
+               ? numbers[8 * HF_NORMSYS_OFFSET] + numbers[8 * side]
+               : host_exp(numbers[8 * side]);
 }
 
 static void add_unit(const struct frozen *model, const hf_unit_record *unit, uint32_t panel, uint32_t cell,
@@ -28,15 +27,16 @@ static void add_unit(const struct frozen *model, const hf_unit_record *unit, uin
     const uint32_t *mi = model->tables.ints, *normsys_slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys,
                    *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
     const double *mr = model->tables.reals, *nominal = mr + mi[HF_R_NOMINAL] + cell,
-                 *numbers = mr + mi[HF_R_NORMSYS] + unit->normsys,
+                 *factors = mr + mi[HF_R_NORMSYS],
                  *shifts = mr + unit->histosys_data + (size_t)panel * unit->histosys_count * 16;
     const uint32_t *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
     double factor = 1.0;
     for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= to->values[scalar_slot[k]];
     for (uint32_t b = 0; b < 8; b++) to->rates[b] += factor * nominal[b];
     for (uint32_t e = 0; e < unit->normsys_count; e++) {
+        const double *numbers = factors + HF_NORMSYS_AT(mi[HF_NORMSYS_CODE], unit->normsys + e);
         const double bend =
-            factor * (edge(mi, numbers + e, HF_NORMSYS_UP) + edge(mi, numbers + e, HF_NORMSYS_DOWN) - 2.0);
+            factor * (edge(mi, numbers, HF_NORMSYS_UP) + edge(mi, numbers, HF_NORMSYS_DOWN) - 2.0);
         for (uint32_t b = 0; b < 8; b++) to->by_slot[normsys_slot[e]][b] += bend * nominal[b];
     }
     for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice; t(1) is 8 */

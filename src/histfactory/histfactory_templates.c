@@ -392,8 +392,7 @@ void hf_put_templates(const struct frozen *given, const double *numbers, double 
         for (uint32_t k = 0; k < unit->n_factors; k++) {
             const struct hf_modifier *m = unit->factors[k].modifier;
             hf_put_factor(ints[HF_NORMSYS_CODE], (paritas_normsys_code)m->code, hf_hi(m, numbers),
-                          hf_lo(m, numbers), row + templates->coefficients + unit->factors[k].entry,
-                          ints[HF_NORMSYS_ENTRIES]);
+                          hf_lo(m, numbers), row + templates->coefficients, unit->factors[k].entry);
         }
         for (uint32_t b = 0; unit->place && b < unit->n_bins; b++) {
             double *panel = row + unit->place + (size_t)(b / 8) * HF_VARIED_PANEL(unit->n_entries);

@@ -99,17 +99,17 @@ static void factor_numbers(double hi, double lo, paritas_normsys_code code, doub
 
 size_t hf_factor_count(unsigned model_code)
 {
-    return model_code == HF_OWN_CODES ? HF_NORMSYS_OWN_NUMBERS : HF_NORMSYS_NUMBERS;
+    return HF_NORMSYS_KINDS(model_code);
 }
 
-void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *to,
-                   size_t step)
+void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *table,
+                   uint32_t entry)
 {
-    double c[HF_NORMSYS_OWN_NUMBERS];
+    double c[HF_NORMSYS_OWN_NUMBERS], *to = table + HF_NORMSYS_AT(model_code, entry);
     factor_numbers(hi, lo, code, c);
     for (size_t i = model_code == PARITAS_NORMSYS_CODE_1 ? HF_NORMSYS_UP : 0; i < hf_factor_count(model_code);
          i++)
-        to[i * step] = c[i];
+        to[8 * i] = c[i];
 }
 
 /* c1 a + ... + c6 a^6, and its derivative. */

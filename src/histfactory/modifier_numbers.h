@@ -72,10 +72,10 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
 
 /* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */
 size_t hf_factor_count(unsigned model_code);
-/* A factor that is hi at 1 and lo at -1: what the kernels read of enum hf_normsys_number, `step` places
- * apart. */
-void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *to,
-                   size_t step);
+/* Into the table of all entries a factor that is hi at 1 and lo at -1: what the kernels read of enum
+ * hf_normsys_number. */
+void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *table,
+                   uint32_t entry);
 
 /* Derivatives of ln v of a normsys with factor v: by hi and lo; of these by the parameter; second ones. At
  * kinks they belong to the side that the kernels take. 0 where a linear factor stays at 0. */
