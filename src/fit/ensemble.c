@@ -189,9 +189,15 @@ paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, 
 {
     const struct frozen *model = e->model;
     const size_t n_data = model->n_data;
+    struct profile_plan plan = e->options.plan;
+    struct profile_known known;
+    if (e->known && e->quasi_newton) {
+        TRY(known_fits_take(context, e->known, &plan, e->expected, first, n, &known));
+        plan.known = &known;
+    }
     double *rows = NULL, *own = paritas_allocate(context, n_data, sizeof *own);
     paritas_status status = own ? draw_rows(context, e, first, n, &rows) : paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = profiles_fit(context, &e->options.plan, n, rows, profiles, parameters);
+    if (status == PARITAS_OK) status = profiles_fit(context, &plan, n, rows, profiles, parameters);
     for (size_t i = 0; i < n && (data || constants) && status == PARITAS_OK; i++) {
         double *one = data ? data + i * n_data : own;
         for (size_t k = 0; k < n_data; k++) one[k] = rows[i * model->n_places + model->place_of[k]];
