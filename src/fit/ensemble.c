@@ -198,6 +198,20 @@ static size_t at_once(const paritas_context *context, const struct ensemble *e, 
     return most < n ? most : n;
 }
 
+/* Draws and fits `count` toys; their free fits are known, or noted, where the caller keeps them. */
+static paritas_status run_part(paritas_context *context, const struct ensemble *e, uint64_t first,
+                               size_t count, double *rows, struct profile *profiles, double *parameters)
+{
+    struct profile_plan plan = e->options.plan;
+    struct profile_known known;
+    if (e->known && e->quasi_newton) {
+        TRY(known_fits_take(context, e->known, &plan, e->expected, first, count, &known));
+        plan.known = &known;
+    }
+    TRY(draw_rows(context, e, first, count, rows));
+    return profiles_fit(context, &plan, count, rows, profiles, parameters);
+}
+
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
                             struct profile *profiles, double *data, double *parameters, double *constants)
 {
@@ -208,10 +222,8 @@ paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, 
     paritas_status status = rows && own ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t at = 0; at < n && status == PARITAS_OK; at += step) {
         const size_t count = n - at < step ? n - at : step;
-        status = draw_rows(context, e, first + at, count, rows);
-        if (status == PARITAS_OK)
-            status = profiles_fit(context, &e->options.plan, count, rows, profiles + at,
-                                  parameters ? parameters + at * p : NULL);
+        status = run_part(context, e, first + at, count, rows, profiles + at,
+                          parameters ? parameters + at * p : NULL);
         for (size_t i = 0; i < count && (data || constants) && status == PARITAS_OK; i++) {
             double *one = data ? data + (at + i) * n_data : own;
             for (size_t k = 0; k < n_data; k++) one[k] = rows[i * model->n_places + model->place_of[k]];

@@ -7,7 +7,7 @@
 #ifndef PARITAS_FIT_ENSEMBLE_H
 #define PARITAS_FIT_ENSEMBLE_H
 
-#include "fit/profiles.h"
+#include "fit/known_fits.h"
 
 struct ensemble_options {
     struct profile_plan plan; /* the ensemble chooses `metric` */
@@ -31,7 +31,8 @@ struct ensemble {
     uint32_t *items;  /* random stream per place */
     /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
     bool quasi_newton;
-    double below; /* largest of the probes' (struct profile), if several minima matter; else 0 */
+    double below;             /* largest of the probes' (struct profile), if several minima matter; else 0 */
+    struct known_fits *known; /* set by the caller; NULL: none. Not for calls at the same time */
 };
 
 #define ENSEMBLE_PROBES 32

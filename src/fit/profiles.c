@@ -181,6 +181,7 @@ struct tasks {
     size_t n;
     const size_t *which; /* n; NULL: 0 .. n - 1 */
     bool from_ends;      /* not at the plan's start */
+    bool knows;          /* these are the ends of free fits */
     bool own_holds;      /* all fit the first data row; `ends` has starts and what moves */
     bool holds_poi;      /* the parameter of interest where the first end has it */
     double *slopes;      /* of twice the NLL by it, in the last fit; NULL: not asked for */
@@ -200,8 +201,8 @@ static uint32_t task_flags(const struct tasks *tasks)
     const struct profile_plan *plan = tasks->plan;
     return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->wants_ends ? PROFILE_POINTS : 0) |
            (plan->poi >= 0 && !plan->fixed[plan->poi] && !tasks->holds_poi ? PROFILE_POI_FREE : 0) |
-           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->own_holds ? PROFILE_HOLDS : 0) |
-           (tasks->closest ? PROFILE_CLOSEST : 0);
+           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->knows ? PROFILE_KNOWN : 0) |
+           (tasks->own_holds ? PROFILE_HOLDS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
 }
 
 static size_t shared_size(const struct profile_plan *plan, size_t count)
@@ -282,6 +283,21 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     return PARITAS_OK;
 }
 
+/* Of the free fit of a row. */
+static unsigned take_evaluations(const struct tasks *tasks, size_t row, const double *answer)
+{
+    return tasks->knows ? tasks->plan->known->evaluations[row] : (unsigned)answer[PROFILE_EVALUATIONS_FREE];
+}
+
+static void note_known(const struct tasks *tasks, size_t row, const double *answer)
+{
+    const struct profile_known *known = tasks->plan->known;
+    const size_t p = tasks->model->n_parameters;
+    if (!known || tasks->knows || tasks->by_f32 || row >= known->n) return;
+    known->evaluations[row] = (unsigned)answer[PROFILE_EVALUATIONS_FREE];
+    memcpy(known->ends + row * p, tasks->ends + 2 * row * p, p * sizeof *known->ends);
+}
+
 static paritas_status take_tasks(void *user, const struct launch_rows *rows)
 {
     const struct tasks *tasks = user;
@@ -292,7 +308,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
         const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, tasks->wants_ends);
         struct profile *profile = &tasks->profiles[row];
         profile->iterations +=
-            (unsigned)(answer[PROFILE_EVALUATIONS_FREE] + answer[PROFILE_EVALUATIONS_FIXED]);
+            take_evaluations(tasks, row, answer) + (unsigned)answer[PROFILE_EVALUATIONS_FIXED];
         if (answer[PROFILE_STATUS] != PARITAS_FIT_CONVERGED || answer[PROFILE_FITS] != (double)fits) continue;
         profile->value_free = answer[PROFILE_VALUE_FREE];
         profile->value_fixed = answer[fits == 2 ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE];
@@ -304,6 +320,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
         for (size_t fit = 0; fit < fits && tasks->wants_ends; fit++)
             rows_get_point(model, answer + PROFILE_POINT(slots, fit),
                            tasks->ends + (2 * row + fit) * model->n_parameters);
+        note_known(tasks, row, answer);
     }
     return PARITAS_OK;
 }
@@ -436,11 +453,42 @@ static size_t left_for_newton(const paritas_context *context, const struct profi
     return left;
 }
 
+/* Rows whose free fit is known, or the others. `which`: scratch. */
+static paritas_status run_part(paritas_context *context, const struct tasks *all, bool knows, size_t *which)
+{
+    const struct profile_known *known = all->plan->known;
+    const size_t p = all->model->n_parameters;
+    struct tasks tasks = *all;
+    tasks.n = 0;
+    tasks.which = which;
+    tasks.knows = tasks.from_ends = knows;
+    tasks.evaluations = EVALUATIONS;
+    for (size_t i = 0; i < all->n; i++) {
+        if ((i < known->n && known->evaluations[i] > 0) != knows) continue;
+        which[tasks.n++] = i;
+        if (knows) memcpy(all->ends + 2 * i * p, known->ends + i * p, p * sizeof *known->ends);
+    }
+    return tasks_run(context, profile_device(context, all->plan), &tasks);
+}
+
+static paritas_status by_known(paritas_context *context, const struct tasks *tasks)
+{
+    size_t *which = paritas_allocate(context, tasks->n + 1, sizeof *which);
+    paritas_status status = which ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK) status = run_part(context, tasks, true, which);
+    if (status == PARITAS_OK) status = run_part(context, tasks, false, which);
+    paritas_release(&context->allocator, which);
+    return status;
+}
+
 static paritas_status by_quasi_newton(paritas_context *context, struct tasks *tasks, double *points)
 {
     const size_t p = tasks->model->n_parameters;
     const struct launch_stages stages = {run_stage, next_stage, tasks};
-    TRY(launch_in_stages(context, profile_device(context, tasks->plan), &stages, tasks->n));
+    if (tasks->plan->known && !tasks->by_f32)
+        TRY(by_known(context, tasks));
+    else
+        TRY(launch_in_stages(context, profile_device(context, tasks->plan), &stages, tasks->n));
     for (size_t i = 0; i < tasks->n && points; i++)
         if (tasks->profiles[i].rung == PROFILE_QUASI_NEWTON)
             memcpy(points + i * p, tasks->ends + i * 2 * p, p * sizeof *points);
@@ -457,12 +505,12 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
                           .data = data,
                           .profiles = profiles,
                           .n = n,
-                          .wants_ends = plan->metric && points,
+                          .wants_ends = plan->metric && (points || plan->known),
                           .by_f32 = profile_begins_in_f32(context, plan),
                           .raw = context->no_polish};
     const bool wants_ends = tasks.wants_ends || (plan->metric && tasks.by_f32);
     size_t *which = paritas_allocate(context, n + 1, sizeof *which);
-    tasks.ends = wants_ends ? paritas_allocate(context, n * 2 * p, sizeof *tasks.ends) : NULL;
+    tasks.ends = wants_ends ? paritas_allocate_clear(context, n * 2 * p + 1, sizeof *tasks.ends) : NULL;
     paritas_status status = which && (tasks.ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
     if (status == PARITAS_OK && plan->metric) status = by_quasi_newton(context, &tasks, points);

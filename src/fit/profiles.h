@@ -28,6 +28,14 @@ struct profile_metric {
     size_t rank;      /* 0: only `matrix`; else it is the sum, to rounding */
 };
 
+/* Where quasi-Newton ended in free fits of the first n rows, and after how many evaluations (0: not known).
+ * A fit that is known is not repeated; one that is not is noted. Not where fits begin in f32. */
+struct profile_known {
+    double *ends; /* n rows */
+    unsigned *evaluations;
+    size_t n;
+};
+
 /* Borrowed arrays, user's order. */
 struct profile_plan {
     const paritas_model *model;
@@ -39,6 +47,7 @@ struct profile_plan {
     double mu;
     const double *conditional_start;     /* fit to `start`'s expected data */
     const struct profile_metric *metric; /* NULL: Newton only */
+    const struct profile_known *known;   /* NULL: none */
     enum profile_starts starts;          /* other than usual: in f64, without a metric */
     bool in_f64;                         /* regardless of the context */
 };

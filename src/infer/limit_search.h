@@ -11,9 +11,8 @@
 #define LIMIT_ACCEPT 2e-5 /* relative distance of a root from the nearest test */
 #define LIMIT_PATIENCE 6  /* tests of a curve before the search becomes careful, and bisects in turns */
 
-/* Roots must be within LIMIT_ACCEPT of a test; interpolation adds its square. Then CLs there must be the level.
- *
- * CLs is above the level at `low`, below at `high`: the last such place upward. */
+/* CLs is above the level at `low`, below at `high`: the last such place upward. Roots must be within
+ * LIMIT_ACCEPT of a test; interpolation adds its square. Then CLs there must be the level. */
 struct bracket {
     double low, high;  /* high: HUGE_VAL while unknown */
     double root;       /* NaN while unknown */

@@ -66,6 +66,7 @@ struct search {
     uint64_t proposed_toys[CURVES];
     size_t n_proposed;
     struct root roots[CURVES];
+    struct known_fits known; /* of toys at mu' */
 };
 
 /* If no toy or every toy is as extreme, half a toy counts. That tells the side of the level. */
@@ -104,6 +105,7 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
     point->mu = mu;
     point->wished = toys < s->options.n ? toys : s->options.n;
     TRY(toy_test_open(&point->test, infer, &s->options, s->statistic, mu, s->store));
+    point->test.ensemble[TOY_OTHER].known = &s->known;
     return s->store && s->n == 1 ? toys_set_best_fit(s->store, &point->test.result) : PARITAS_OK;
 }
 
@@ -456,6 +458,7 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
     paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = limit_toys(&search, &request, result);
     for (size_t i = 0; i < search.n; i++) toy_test_close(&search.points[i]->test);
+    known_fits_free(context, &search.known);
     store_close(search.store);
     infer_close(&infer);
     return status;

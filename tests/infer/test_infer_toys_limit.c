@@ -226,6 +226,99 @@ TEST(the_scan_is_ascending_and_adds_up)
     free_fixture(&f);
 }
 
+/* ---- free fits at mu', once for all tested values ---- */
+
+static struct fixture uncertain(const paritas_options *open)
+{
+    static const char text[] =
+        "{\"channels\":[{\"name\":\"c\",\"samples\":["
+        "{\"name\":\"s\",\"data\":[6.0,9.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":"
+        "null},"
+        "{\"name\":\"a\",\"type\":\"normsys\",\"data\":{\"hi\":1.1,\"lo\":0.92}}]},"
+        "{\"name\":\"b\",\"data\":[50.0,40.0],\"modifiers\":[{\"name\":\"stat\",\"type\":\"staterror\","
+        "\"data\":"
+        "[3.0,4.0]},{\"name\":\"r\",\"type\":\"normsys\",\"data\":{\"hi\":1.06,\"lo\":0.93}}]}]}],"
+        "\"observations\":[{\"name\":\"c\",\"data\":[56.0,41.0]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[]}}],\"version\":\"1.0."
+        "0\"}";
+    struct fixture f = {0};
+    if (paritas_open(open, &f.context) != PARITAS_OK ||
+        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+        paritas_model_create(f.context, f.workspace, NULL, &f.model) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f.context));
+    return f;
+}
+
+TEST(a_known_free_fit_changes_no_bit_of_a_toy)
+{
+    enum { TOYS = 300, KNOWN = 200 };
+    static struct profile plain[TOYS], again[TOYS];
+    struct fixture f = uncertain(NULL);
+    struct known_fits known = {0};
+    const paritas_toys_options options = toys_options(TOYS, 5);
+    struct infer infer;
+    ASSERT_OK(f.context, infer_open_for_toys(&infer, f.context, f.model, NULL, true));
+    for (int k = 0; k < 3; k++) {
+        struct toy_test test = {.store = NULL};
+        ASSERT_OK(f.context,
+                  toy_test_open(&test, &infer, &options, PARITAS_STATISTIC_QTILDE, 0.5 + 0.7 * k, NULL));
+        struct ensemble *e = &test.ensemble[TOY_OTHER];
+        assert_true(e->quasi_newton);
+        ASSERT_OK(f.context, ensemble_run(f.context, e, 0, TOYS, plain, NULL, NULL, NULL));
+        e->known = &known;
+        /* the first test knows nothing, the second 200 toys, the third all */
+        ASSERT_OK(f.context, ensemble_run(f.context, e, 0, k == 0 ? KNOWN : TOYS, again, NULL, NULL, NULL));
+        for (size_t t = 0; t < (k == 0 ? KNOWN : TOYS); t++) {
+            assert_true(known.evaluations[t] > 1);
+            assert_true(plain[t].value_free == again[t].value_free && plain[t].edm == again[t].edm &&
+                        plain[t].value_fixed == again[t].value_fixed && plain[t].mu_hat == again[t].mu_hat);
+            assert_true(plain[t].iterations == again[t].iterations && plain[t].rung == again[t].rung);
+        }
+        toy_test_close(&test);
+    }
+    /* other bounds are another setting */
+    struct toy_test test = {.store = NULL};
+    ASSERT_OK(f.context, toy_test_open(&test, &infer, &options, PARITAS_STATISTIC_QTILDE, 1.0, NULL));
+    infer_widen(&infer, 2.0 * infer.upper[infer.poi]);
+    test.ensemble[TOY_OTHER].known = &known;
+    ASSERT_OK(f.context, ensemble_run(f.context, &test.ensemble[TOY_OTHER], 0, 10, again, NULL, NULL, NULL));
+    assert_true(known.evaluations[9] > 1 && known.evaluations[10] == 0);
+    toy_test_close(&test);
+    known_fits_free(f.context, &known);
+    infer_close(&infer);
+    free_fixture(&f);
+}
+
+static void compare_with_tests_alone(const paritas_options *open)
+{
+    struct fixture f = uncertain(open);
+    const paritas_toys_options options = toys_options(0, 8);
+    const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.2, &options);
+    assert_true(r.n_scan > 2);
+    for (size_t i = 0; i < r.n_scan; i++) {
+        const paritas_hypotest_toys_result *one = &scanned[i];
+        paritas_hypotest_toys_result alone = PARITAS_INIT(paritas_hypotest_toys_result);
+        const paritas_toys_options n = toys_options(one->n_tested, 8);
+        ASSERT_OK(f.context, paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE,
+                                                   one->mu, &n, &alone));
+        assert_true(alone.q == one->q && alone.cls_obs == one->cls_obs);
+        assert_memory_equal(alone.cls_exp, one->cls_exp, sizeof alone.cls_exp);
+        assert_memory_equal(alone.cls_exp_error, one->cls_exp_error, sizeof alone.cls_exp_error);
+        assert_memory_equal(&alone.tally, &one->tally, sizeof alone.tally);
+    }
+    free_fixture(&f);
+}
+
+TEST(tests_of_a_limit_are_those_alone_though_they_share_free_fits)
+{
+    paritas_options open = PARITAS_OPTIONS_DEFAULT;
+    compare_with_tests_alone(&open);
+    open.threads = 3;
+    compare_with_tests_alone(&open);
+    open.lanes = 1;
+    compare_with_tests_alone(&open);
+}
+
 TEST(a_scan_with_little_room_is_the_beginning_of_the_whole_scan)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
@@ -469,6 +562,8 @@ int main(void)
         cmocka_unit_test(what_toys_cannot_reach_is_said_with_the_error_that_they_give),
         cmocka_unit_test(a_few_toys_prove_nothing),
         cmocka_unit_test(the_scan_is_ascending_and_adds_up),
+        cmocka_unit_test(a_known_free_fit_changes_no_bit_of_a_toy),
+        cmocka_unit_test(tests_of_a_limit_are_those_alone_though_they_share_free_fits),
         cmocka_unit_test(a_scan_with_little_room_is_the_beginning_of_the_whole_scan),
         cmocka_unit_test(limits_depend_on_the_seed_and_not_on_threads),
         cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits,
