@@ -20,7 +20,7 @@
 #define CONFORM(group, i, pack) STOREP(CONFORM_AT(group), i, pack)
 #define CONFORM_ONE(group, i) ((CONFORM_Y)[8 * CONFORM_##group + (i)])
 
-#define CONFORM_PARAMETERS CONSTANT u32 *mi UNUSED, CONSTANT elem *mr UNUSED, GLOBAL real *s
+#define CONFORM_PARAMETERS CONSTANT u32 *RESTRICT mi UNUSED, CONSTANT elem *mr UNUSED, GLOBAL real *s
 
 TABLE(elem, conform_table, 8) = {ELEM(0.5), ELEM(-1.25), ELEM(3.0), ELEM(0.1),
                                  ELEM(7.5), ELEM(-0.3),  ELEM(1e6), ELEM(-1e-6)};

@@ -4,7 +4,7 @@
 
 #include "histfactory/histfactory_arrays.h"
 
-#define HF_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr UNUSED, GLOBAL real *s
+#define HF_PARAMETERS CONSTANT u32 *RESTRICT mi, CONSTANT elem *mr UNUSED, GLOBAL real *s
 #define HF mi, mr, s
 #define HF_I(name) (mi + mi[HF_I_##name])
 #define HF_R(name) (mr + mi[HF_R_##name])
