@@ -56,6 +56,7 @@ typedef int32_t elem_int;
 #define FN_LARGE static __attribute__((noinline, unused))
 #define UNUSED __attribute__((unused))
 #define GLOBAL
+#define RESTRICT restrict
 #define CONSTANT const
 #define PRIVATE
 #define RESTRICT __restrict

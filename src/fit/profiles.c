@@ -9,7 +9,7 @@
 #define EVALUATIONS_HELD 24
 /* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
-#define EVALUATIONS_POLISH 10
+#define EVALUATIONS_POLISH 16
 #define RANK_PART 1e-2 /* of a variance: what the metric may leave out */
 #define SHARE_MOST 32u /* tasks per lane: lanes idle only in the last */
 
