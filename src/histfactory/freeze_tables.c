@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "histfactory/modifier_numbers.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -41,21 +42,45 @@ static void number_slots(struct freezer *f)
         if (f->spec->sets[k].affine) f->n.affine = HF_AFFINE_ROWS * f->n.slots;
 }
 
+/* A factor at 1 and -1. */
+struct edges {
+    double hi, lo;
+};
+
+static struct edges edges_of(const struct unit *unit, const struct entry *entry)
+{
+    const struct hf_modifier *m = entry->modifier;
+    if (m->type == HF_NORMSYS) return (struct edges){m->hi, m->lo};
+    const uint32_t bin = unit->first_bin; /* a histosys as factor: the only one */
+    const double nominal = unit->sample->data[bin];
+    if (!(nominal > 0.0)) return (struct edges){1.0, 1.0};
+    return (struct edges){m->hi_data[bin] / nominal, m->lo_data[bin] / nominal};
+}
+
+/* Code 4 alone continues its polynomial's value at an edge. That is rounded like the largest coefficient: too
+ * much for a far smaller factor, which needs the exponential itself. */
+static bool is_steep(struct edges edges)
+{
+    const double most = fmax(fmax(edges.hi, edges.lo), 1.0), least = fmin(fmin(edges.hi, edges.lo), 1.0);
+    return most > 100.0 * least;
+}
+
 /* One code for all normsys entries, or each its own; the codes of histosys entries. */
 static void choose_codes(struct freezer *f)
 {
     f->normsys_code = f->options->normsys_code ? f->options->normsys_code : PARITAS_NORMSYS_CODE_4;
-    bool first = true;
+    bool first = true, steep = false;
     for (size_t u = 0; u < f->n.units; u++)
         for (uint32_t k = 0; k < f->units[u].n_entries; k++) {
             const struct entry *entry = &f->units[u].entries[k];
             if (entry->kind == ENTRY_NORMSYS) {
                 f->normsys_code = first || f->normsys_code == entry->code ? entry->code : HF_OWN_CODES;
                 first = false;
+                steep = steep || is_steep(edges_of(&f->units[u], entry));
             }
             if (entry->kind == ENTRY_HISTOSYS) shift_code(f, entry);
         }
-    if (f->normsys_code != PARITAS_NORMSYS_CODE_1 && f->normsys_code != PARITAS_NORMSYS_CODE_4)
+    if (f->normsys_code != PARITAS_NORMSYS_CODE_1 && (f->normsys_code != PARITAS_NORMSYS_CODE_4 || steep))
         f->normsys_code = HF_OWN_CODES;
     f->n.normsys_numbers = hf_factor_count(f->normsys_code);
     if (f->n_shift_codes == 0) { /* no entry reads it */
@@ -179,15 +204,9 @@ static bool place_unit(struct freezer *f, const struct channel *ch, struct unit 
 
 static void write_factor(struct freezer *f, const struct unit *unit, const struct entry *entry)
 {
-    const struct hf_modifier *m = entry->modifier;
-    const uint32_t bin = unit->first_bin; /* a histosys as factor: the only one */
-    const double nominal = unit->sample->data[bin];
-    double hi = m->hi, lo = m->lo;
-    if (m->type != HF_NORMSYS) {
-        hi = nominal > 0.0 ? m->hi_data[bin] / nominal : 1.0;
-        lo = nominal > 0.0 ? m->lo_data[bin] / nominal : 1.0;
-    }
-    hf_put_factor(f->normsys_code, entry->code, hi, lo, f->reals.at + HEADER(f, HF_R_NORMSYS), entry->number);
+    const struct edges edges = edges_of(unit, entry);
+    hf_put_factor(f->normsys_code, entry->code, edges.hi, edges.lo, f->reals.at + HEADER(f, HF_R_NORMSYS),
+                  entry->number);
 }
 
 static void write_shifts(struct freezer *f, const struct channel *ch, const struct unit *unit,
