@@ -102,7 +102,7 @@ static void propose(const struct limit_tests *tests, int curve, double scale, st
     size_t nearest = tests->n;
     for (size_t i = 0; i < tests->n; i++) {
         const double distance = fabs(tests->points[i].mu - root);
-        if (isnan(limit_tests_excess(tests, curve, i)) || !(distance <= LIMIT_ACCEPT * fabs(root))) continue;
+        if (!(distance <= LIMIT_ACCEPT * fabs(root)) || isnan(limit_tests_excess(tests, curve, i))) continue;
         if (nearest == tests->n || distance < fabs(tests->points[nearest].mu - root)) nearest = i;
     }
     if (nearest == tests->n || bracket->hopeless) return;
