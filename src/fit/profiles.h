@@ -75,6 +75,8 @@ struct profile {
     bool edge;     /* a fit ended at the domain's edge */
 };
 
+/* Parameters that are not fixed. */
+size_t profile_free_count(const struct profile_plan *plan);
 /* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and
  * off bounds. Arrays from `arena`. *usable: exists and is positive. */
 paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,

@@ -2,6 +2,7 @@
 
 import copy
 import html.parser
+import json
 import os
 import pickle
 import subprocess
@@ -166,6 +167,24 @@ def test_interpolation_codes_have_pyhf_s_spelling_too():
             value(modifier_settings=wrong)
     with pytest.raises(ValueError, match="not both"):
         value(modifier_settings=settings, normsys_code=1)
+
+
+@pytest.mark.parametrize("edges", [(1.2, 1e-10), (1e-6, 0.5), (1e7, 0.9), (1.1, 0.9)])
+def test_factors_beyond_their_edges_are_the_exponential(edges):
+    hi, lo = edges
+    workspace = json.loads(ANALYSES["two_bins"][0].read_text())
+    for channel in workspace["channels"]:
+        for sample in channel["samples"]:
+            sample["modifiers"] = [m for m in sample["modifiers"] if m["type"] == "normfactor"]
+            sample["modifiers"].append({"name": "k", "type": "normsys", "data": {"hi": hi, "lo": lo}})
+    model = paritas.Model.from_workspace(workspace)
+    point = model.suggested_init.copy()
+    nominal = model.expected_data(point, include_aux=False)
+    for place, factor in ((1.5, hi**1.5), (3.0, hi**3), (-1.25, lo**1.25), (-4.0, lo**4)):
+        point[model.index("k")] = place
+        assert np.allclose(
+            model.expected_data(point, include_aux=False), nominal * factor, rtol=1e-13, atol=0
+        )
 
 
 def test_likelihood_and_expectations_agree_with_each_other():
