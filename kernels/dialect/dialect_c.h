@@ -59,7 +59,6 @@ typedef int32_t elem_int;
 #define RESTRICT restrict
 #define CONSTANT const
 #define PRIVATE
-#define RESTRICT __restrict
 #define TABLE(type, name, n) static const type name[n]
 
 #if defined(__clang__)

@@ -62,7 +62,6 @@ typedef elem_int plint;
     CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out
 #define KERNEL(name) FN void name##_body(KERNEL_TABLES, GLOBAL real *s, u32 team)
 #define TEAM_INDEX team
-#define RESTRICT
 #define TEAM_FOR_PACK(i, n) TEAM_FOR(i, n)
 
 typedef struct {

@@ -370,16 +370,6 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     return f;
 }
 
-/* The task's own free slots. */
-FN void qn_own_free(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m)
-{
-    const u32 n = MODEL_SLOTS;
-    const lane_rows from = rows_where(rows, m, c->first);
-    GLOBAL real *is_free = QN_FREE;
-    TEAM_FOR(i, n)
-        is_free[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), n + i), is_free[i]);
-}
-
 /* The task's own start of its free (0) or conditional (1) fit. */
 FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, u32 conditional)
 {
@@ -398,7 +388,9 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(MODEL_X, i, PSELECT(own, LOADM(QN_SHARED(c, PROFILE_START), i), LOADP(MODEL_X, i)));
     TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, taken, 0);
-    TEAM_IF(c->flags & PROFILE_HOLDS) qn_own_free(MODEL, c, f->rows, taken);
+    TEAM_IF(c->flags & PROFILE_HOLDS)
+        rows_load(QN_FREE, taken, c->starts, f->rows, PROFILE_STARTS_SIZE(MODEL_SLOTS), MODEL_SLOTS,
+                  MODEL_SLOTS);
     f->begins = OR(f->begins, taken);
     f->phase = SELECT(taken, R(0.0), f->phase);
     f->evaluations = SELECT(taken, R(0.0), f->evaluations);

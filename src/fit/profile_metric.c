@@ -1,4 +1,4 @@
-/* profile_metric.c: the inverse Hessian that quasi-Newton fits share, as a matrix or a diagonal and columns. */
+/* profile_metric.c: the inverse Hessian that quasi-Newton fits share, whole or as a diagonal and columns. */
 #include "fit/cholesky.h"
 #include "fit/ladder.h"
 
