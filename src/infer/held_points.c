@@ -13,6 +13,7 @@
 #define LEAST 4
 #define LEAST_OF_SMALL 12 /* up to SMALL slots */
 #define SMALL 32
+#define PIECE 1024 /* points at once: starts of more would keep a cancelled call waiting */
 
 struct infer_metric {
     bool usable;
@@ -139,11 +140,15 @@ paritas_status held_points_fit(struct infer *infer, size_t *n, struct infer_poin
     bool *seen = infer_array(infer, all, sizeof *seen), *done = infer_array(infer, all, sizeof *done);
     TRY(infer_memory(infer));
     for (size_t i = 0; i < all; i++) {
+        const bool first = !seen[i];
         size_t m = 0;
-        for (size_t k = i; k < all && !seen[i]; k++)
-            if (!seen[k] && points[k]->profile == points[i]->profile && is_usual(points[k])) which[m++] = k;
-        for (size_t k = 0; k < m; k++) seen[which[k]] = true;
-        if (m >= least) TRY(fit_group(infer, m, which, points, done));
+        for (size_t k = i; k < all && first; k++) {
+            if (points[k]->profile != points[i]->profile) continue;
+            seen[k] = true;
+            if (is_usual(points[k])) which[m++] = k;
+        }
+        for (size_t k = 0; k < m && m >= least; k += PIECE)
+            TRY(fit_group(infer, m - k < PIECE ? m - k : PIECE, which + k, points, done));
     }
     *n = 0;
     for (size_t i = 0; i < all; i++)
