@@ -11,20 +11,24 @@
 
 /* ---- quasi-Newton in f64 ---- */
 
+/* All n rows, without an answer yet. */
+static struct profile_tasks new_tasks(const struct profile_plan *plan, size_t n, const double *data,
+                                      struct profile *profiles)
+{
+    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
+    return (struct profile_tasks){
+        .plan = plan, .model = paritas_model_frozen(plan->model), .data = data, .profiles = profiles, .n = n};
+}
+
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
                                 const double *data, struct profile *profiles, double *slopes, double *ends)
 {
-    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
-    struct profile_tasks tasks = {.plan = plan,
-                                  .model = paritas_model_frozen(plan->model),
-                                  .data = data,
-                                  .profiles = profiles,
-                                  .ends = ends,
-                                  .n = n,
-                                  .slopes = slopes,
-                                  .wants_ends = true,
-                                  .closest = true,
-                                  .evaluations = EVALUATIONS};
+    struct profile_tasks tasks = new_tasks(plan, n, data, profiles);
+    tasks.ends = ends;
+    tasks.wants_ends = true;
+    tasks.slopes = slopes;
+    tasks.closest = true;
+    tasks.evaluations = EVALUATIONS;
     return profile_tasks_run(context, launch_device_f64(context), &tasks);
 }
 
@@ -34,36 +38,24 @@ paritas_status profiles_closest_held(paritas_context *context, const struct prof
 {
     struct profile_plan held = *plan;
     held.conditional = false;
-    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
-    struct profile_tasks tasks = {.plan = &held,
-                                  .model = paritas_model_frozen(plan->model),
-                                  .data = data,
-                                  .profiles = profiles,
-                                  .ends = ends,
-                                  .n = n,
-                                  .from_ends = true,
-                                  .holds_poi = true,
-                                  .wants_ends = true,
-                                  .slopes = slopes,
-                                  .closest = true,
-                                  .evaluations = EVALUATIONS};
+    struct profile_tasks tasks = new_tasks(&held, n, data, profiles);
+    tasks.ends = ends;
+    tasks.from_ends = tasks.wants_ends = true;
+    tasks.holds_poi = true;
+    tasks.slopes = slopes;
+    tasks.closest = true;
+    tasks.evaluations = EVALUATIONS;
     return profile_tasks_run(context, launch_device_f64(context), &tasks);
 }
 
 paritas_status profiles_held(paritas_context *context, const struct profile_plan *plan, size_t n,
                              const double *row, struct profile *profiles, double *ends)
 {
-    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
-    struct profile_tasks tasks = {.plan = plan,
-                                  .model = paritas_model_frozen(plan->model),
-                                  .data = row,
-                                  .profiles = profiles,
-                                  .ends = ends,
-                                  .n = n,
-                                  .from_ends = true,
-                                  .own_holds = true,
-                                  .wants_ends = true,
-                                  .evaluations = EVALUATIONS_HELD};
+    struct profile_tasks tasks = new_tasks(plan, n, row, profiles);
+    tasks.ends = ends;
+    tasks.from_ends = tasks.wants_ends = true;
+    tasks.own_holds = true;
+    tasks.evaluations = EVALUATIONS_HELD;
     return profile_tasks_run(context, launch_device_f64(context), &tasks);
 }
 
@@ -171,19 +163,14 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t p = model->n_parameters, step = launch_jobs(model->n_places + 8 * model->n_slots);
-    struct profile_tasks tasks = {.plan = plan,
-                                  .model = paritas_model_frozen(plan->model),
-                                  .data = data,
-                                  .profiles = profiles,
-                                  .n = n,
-                                  .wants_ends = plan->metric && (points || plan->known),
-                                  .by_f32 = profile_begins_in_f32(context, plan),
-                                  .raw = context->no_polish};
+    struct profile_tasks tasks = new_tasks(plan, n, data, profiles);
+    tasks.wants_ends = plan->metric && (points || plan->known);
+    tasks.by_f32 = profile_begins_in_f32(context, plan);
+    tasks.raw = context->no_polish;
     const bool wants_ends = tasks.wants_ends || (plan->metric && tasks.by_f32);
     size_t *which = paritas_allocate(context, n + 1, sizeof *which);
     tasks.ends = wants_ends ? paritas_allocate_clear(context, n * 2 * p + 1, sizeof *tasks.ends) : NULL;
     paritas_status status = which && (tasks.ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);
-    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
     if (status == PARITAS_OK && plan->metric) status = by_quasi_newton(context, &tasks, points);
     const size_t left = status == PARITAS_OK ? left_for_newton(context, plan, n, profiles, which) : 0;
     for (size_t k = 0; k < left && status == PARITAS_OK; k += step)

@@ -50,6 +50,13 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
     return profile_response(infer, profile, parameter, response, variance);
 }
 
+/* Outside the domain it may give no start. */
+static void put_free_fit(const struct infer *infer, const struct infer_profile *profile, double *start)
+{
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        start[i] = isfinite(profile->parameters[i]) ? profile->parameters[i] : infer->base.start[i];
+}
+
 /* Within the bounds. Each of three or more values moves the start as if it were alone: it need not be
  * better. */
 paritas_status infer_predict_start(struct infer *infer, const struct infer_point *point, double *start,
@@ -58,8 +65,7 @@ paritas_status infer_predict_start(struct infer *infer, const struct infer_point
     struct infer_profile *profile = point->profile;
     size_t n = infer->n_parameters;
     double variance, step[INFER_FIXED_MAX] = {0.0};
-    for (size_t i = 0; i < n; i++) /* a free fit outside the domain may give no start */
-        start[i] = isfinite(profile->parameters[i]) ? profile->parameters[i] : infer->base.start[i];
+    put_free_fit(infer, profile, start);
     for (size_t j = 0; j < point->k; j++)
         step[j] = point->value[j] - profile->parameters[point->parameter[j]];
     if (point->k == 2) {
@@ -88,6 +94,26 @@ paritas_status infer_predict_start(struct infer *infer, const struct infer_point
     return PARITAS_OK;
 }
 
+void infer_weigh(double value, size_t n, const double *places, double *weights)
+{
+    for (size_t j = 0; j < n; j++) {
+        weights[j] = 1.0;
+        for (size_t m = 0; m < n; m++)
+            if (m != j) weights[j] *= (value - places[m]) / (places[j] - places[m]);
+    }
+}
+
+void infer_mix_points(const struct infer *infer, size_t n, const double *const *points, const double *weights,
+                      double *start)
+{
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += weights[j] * points[j][i];
+        start[i] =
+            infer->base.fixed[i] ? points[0][i] : fmin(fmax(sum, infer->base.lower[i]), infer->base.upper[i]);
+    }
+}
+
 void infer_interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
 {
     const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
@@ -104,17 +130,8 @@ void infer_interpolate_start(const struct infer *infer, const struct infer_point
         if (usable) n++;
     }
     if (point->k != 1 || n < 3) return;
-    for (size_t j = 0; j < n; j++) {
-        weight[j] = 1.0;
-        for (size_t m = 0; m < n; m++)
-            if (m != j) weight[j] *= (t - place[m]) / (place[j] - place[m]);
-    }
-    for (size_t i = 0; i < infer->n_parameters; i++) {
-        double sum = 0.0;
-        for (size_t j = 0; j < n; j++) sum += weight[j] * node[j][i];
-        start[i] =
-            infer->base.fixed[i] ? node[0][i] : fmin(fmax(sum, infer->base.lower[i]), infer->base.upper[i]);
-    }
+    infer_weigh(t, n, place, weight);
+    infer_mix_points(infer, n, node, weight, start);
     start[k] = t;
 }
 
@@ -132,9 +149,7 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
     for (size_t i = 0; i < n; i++) {
         double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
                *suggested = plain + SUGGESTED * p;
-        memcpy(plain, points[i]->profile->parameters, p * sizeof *plain);
-        for (size_t j = 0; j < p; j++) /* a free fit outside the domain may give no start */
-            if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
+        put_free_fit(infer, points[i]->profile, plain);
         memcpy(suggested, infer->base.start, p * sizeof *plain);
         for (size_t j = 0; j < points[i]->k; j++)
             plain[points[i]->parameter[j]] = suggested[points[i]->parameter[j]] = points[i]->value[j];

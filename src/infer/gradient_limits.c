@@ -9,6 +9,7 @@
  * jumps, rates that bend, a factor at its bound. What becomes of a row depends on this row alone. */
 #include "base/host_math.h"
 #include "fit/minimum.h"
+#include "infer/conditional_starts.h"
 #include "infer/gradient.h"
 #include "infer/limit.h"
 #include "infer/limit_search.h"
@@ -153,35 +154,34 @@ static size_t choose_nodes(double mu, size_t n, struct node *nodes)
     return chosen;
 }
 
-/* Lagrange's. false: mu lies too far outside. */
-static bool find_weights(double mu, size_t n, const struct node *nodes, double *weights)
+/* false: mu lies too far outside. */
+static bool find_weights(double mu, size_t n, const double *places, double *weights)
 {
     double sum = 0.0;
-    for (size_t k = 0; k < n; k++) {
-        weights[k] = 1.0;
-        for (size_t j = 0; j < n; j++)
-            if (j != k) weights[k] *= (mu - nodes[j].mu) / (nodes[k].mu - nodes[j].mu);
-        sum += fabs(weights[k]);
-    }
+    infer_weigh(mu, n, places, weights);
+    for (size_t k = 0; k < n; k++) sum += fabs(weights[k]);
     return sum <= WEIGHTS_MOST;
 }
 
 /* From the fits to the same data at other values, or from one by the shared matrix. */
 static void predict(const struct gradient *g, const struct limit_row *r, bool asimov, double mu, double *to)
 {
-    const struct infer *infer = &g->infer;
     struct node nodes[PARITAS_SCAN_MOST + 2];
-    double weights[NODES_MOST];
+    double places[NODES_MOST], weights[NODES_MOST] = {1.0};
+    const double *points[NODES_MOST];
     size_t n = choose_nodes(mu, list_nodes(r, asimov, nodes), nodes);
-    while (n > 1 && !find_weights(mu, n, nodes, weights)) n--;
-    if (n == 1) gradient_shared_respond(g, nodes[0].parameters, mu, to);
-    for (size_t p = 0; p < infer->n_parameters; p++) {
-        double sum = n == 1 ? to[p] : 0.0;
-        for (size_t k = 0; k < n && n > 1; k++) sum += weights[k] * nodes[k].parameters[p];
-        to[p] = infer->base.fixed[p] ? nodes[0].parameters[p]
-                                     : fmin(fmax(sum, infer->base.lower[p]), infer->base.upper[p]);
+    for (size_t k = 0; k < n; k++) {
+        places[k] = nodes[k].mu;
+        points[k] = nodes[k].parameters;
     }
-    to[infer->poi] = mu;
+    while (n > 1 && !find_weights(mu, n, places, weights)) n--;
+    if (n == 1) {
+        gradient_shared_respond(g, points[0], mu, to);
+        points[0] = to;
+        weights[0] = 1.0;
+    }
+    infer_mix_points(&g->infer, n, points, weights, to);
+    to[g->infer.poi] = mu;
 }
 
 static paritas_status add_fit(struct gradient *g, struct limit_row *r, bool asimov, double mu,

@@ -362,7 +362,6 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
     if (launch->rows == 0) return PARITAS_OK;
     const uint32_t rows_of_team = variant->lanes * (launch->share ? launch->share : 1),
                    teams = (launch->rows + rows_of_team - 1) / rows_of_team;
-    static const double nothing;
     struct cpu_state *state = device->state;
     const unsigned threads = threads_for(context, state, launch, teams);
     const bool f32 = device->precision == 32;
@@ -373,9 +372,8 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         struct work work = {.launch = launch,
                             .entry = variant->entries[launch->entry],
                             .model = model,
-                            .in = f32          ? state->rows[0]
-                                  : launch->in ? (const void *)launch->in
-                                               : &nothing,
+                            .in = f32 ? state->rows[0]
+                                      : precision_narrow(context, 64, launch->in, launch->n_in),
                             .out = f32 ? (void *)state->rows[1] : launch->out,
                             .teams = teams,
                             .rows_of_team = rows_of_team};
