@@ -129,7 +129,7 @@ FN hf_entry_factor hf_normsys(HF_PARAMETERS, hf_numbers block, u32 code, CONSTAN
 }
 
 /* F per unit, 8 interleaved products, then a tree; logarithms go to `exponents`, u to NU (0 in padding). A
- * division costs as much as ten products, so entries i and i + 8 share one. */
+ * division costs as much as thirty products, so entries i and i + 8 share one. */
 FN void hf_normsys_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents, u32 code, u32 derivatives,
                             u32 varied)
 {
