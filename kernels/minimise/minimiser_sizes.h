@@ -13,11 +13,12 @@
 #define KINK_SIDE_F32 1e-12
 
 #define QN_PAIRS 8 /* pairs that a fit remembers */
-/* held parameters, including those of interest */
-#define QN_HELD 4
+/* Held parameters, including those of interest. Many bins with few simulated events: a toy holds several. */
+#define QN_HELD 16
 
 #define MINIMISER_VECTORS 22 /* the most any needs: quasi-Newton */
-#define MINIMISER_SCALARS 40
+/* the answer, quasi-Newton's numbers of pairs and of held parameters, L D L^T of these */
+#define MINIMISER_SCALARS (16 + 2 * QN_PAIRS + 2 * QN_HELD + QN_HELD * (QN_HELD + 1) / 2)
 
 /* L-BFGS-B: the pairs, then their small matrices and vectors. */
 #ifndef LBFGSB_PAIRS

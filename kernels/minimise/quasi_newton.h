@@ -35,13 +35,13 @@
 #define QN_FREE (MODEL_WORK + (5 + 2 * QN_PAIRS) * MODEL_SLOTS) /* only with PROFILE_HOLDS: the task's own */
 
 enum qn_scalar {
-    QN_FIRST_HELD, /* held slots; -1: none */
-    QN_FIRST_MULTIPLIER = QN_FIRST_HELD + QN_HELD,
     QN_SUM = FIT_SCRATCH,
     QN_HELD_COUNT,
     QN_FIRST_RHO, /* 1 / s.y of the pairs; 0: none */
     QN_FIRST_ALPHA = QN_FIRST_RHO + QN_PAIRS,
-    QN_FIRST_FACTOR = QN_FIRST_ALPHA + QN_PAIRS /* L D L^T of M_AA by rows */
+    QN_FIRST_HELD = QN_FIRST_ALPHA + QN_PAIRS, /* held slots; -1: none */
+    QN_FIRST_MULTIPLIER = QN_FIRST_HELD + QN_HELD,
+    QN_FIRST_FACTOR = QN_FIRST_MULTIPLIER + QN_HELD /* L D L^T of M_AA by rows */
 };
 #define QN_RHO(k) FIT_SCALAR(QN_FIRST_RHO + (k))
 #define QN_ALPHA(k) FIT_SCALAR(QN_FIRST_ALPHA + (k))
@@ -211,6 +211,14 @@ FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     }
 }
 
+/* Places that any lane uses: they fill up in order. */
+FN u32 qn_places(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+{
+    u32 places = qn_places_of_poi(c);
+    while (places < QN_HELD && ANY(QN_HELD_SLOT(places) >= R(0.0))) places++;
+    return places;
+}
+
 /* Factors the held part of the matrix; unit matrix for empty places. */
 FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
@@ -218,7 +226,8 @@ FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     {
         const real zero = R(0.0);
         qn_list_held(MODEL, c);
-        for (u32 e = 0; e < QN_HELD; e++)
+        const u32 places = qn_places(MODEL, c);
+        for (u32 e = 0; e < places; e++)
             for (u32 f = 0; f <= e; f++) {
                 const real a = QN_HELD_SLOT(e), b = QN_HELD_SLOT(f);
                 const mask both = AND(a >= zero, b >= zero);
@@ -234,18 +243,18 @@ FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 }
 
 /* MULTIPLIER := M_AA^-1 PRODUCT_A. One worker. */
-FN void qn_multipliers(MODEL_PARAMETERS)
+FN void qn_multipliers(MODEL_PARAMETERS, u32 places)
 {
     const real zero = R(0.0);
-    for (u32 e = 0; e < QN_HELD; e++) {
+    for (u32 e = 0; e < places; e++) {
         const real slot = QN_HELD_SLOT(e), place = SELECT(slot >= zero, slot, zero);
         real v = SELECT(slot >= zero, GATHER_REAL(QN_PRODUCT, LINT_OF(place)), zero);
         for (u32 k = 0; k < e; k++) v = FMA(-QN_FACTOR(e, k), QN_MULTIPLIER(k), v);
         QN_MULTIPLIER(e) = flush(v);
     }
-    for (u32 e = QN_HELD; e-- > 0;) {
+    for (u32 e = places; e-- > 0;) {
         real v = flush(DIVIDE(QN_MULTIPLIER(e), QN_FACTOR(e, e)));
-        for (u32 k = e + 1; k < QN_HELD; k++) v = FMA(-QN_FACTOR(k, e), QN_MULTIPLIER(k), v);
+        for (u32 k = e + 1; k < places; k++) v = FMA(-QN_FACTOR(k, e), QN_MULTIPLIER(k), v);
         QN_MULTIPLIER(e) = flush(v);
     }
 }
@@ -253,11 +262,11 @@ FN void qn_multipliers(MODEL_PARAMETERS)
 /* Removes held slots from the matrix: PRODUCT - M_A M_AA^-1 PRODUCT_A. */
 FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
-    const u32 n = MODEL_SLOTS;
+    const u32 n = MODEL_SLOTS, places = qn_places(MODEL, c);
     const real zero = R(0.0);
     ONE_WORKER
     {
-        qn_multipliers(MODEL);
+        qn_multipliers(MODEL, places);
     }
     TEAM_BARRIER();
     TEAM_IF(c->poi != PROFILE_NO_POI) {
@@ -266,14 +275,12 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
             STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(c->matrix + c->poi * n, i), LOADP(QN_PRODUCT, i))));
         TEAM_BARRIER();
     }
-    for (u32 e = qn_places_of_poi(c); e < QN_HELD; e++) {
+    for (u32 e = qn_places_of_poi(c); e < places; e++) {
         const real slot = QN_HELD_SLOT(e), t = -QN_MULTIPLIER(e);
-        TEAM_IF(ANY(slot >= zero)) {
-            const lint row = LINT_OF(SELECT(slot >= zero, slot, zero)) * LI(n);
-            GLOBAL real *product = QN_PRODUCT;
-            TEAM_FOR(i, n) product[i] = flush(FMA(t, GATHER_ELEM(c->matrix, row + LI(i)), product[i]));
-            TEAM_BARRIER();
-        }
+        const lint row = LINT_OF(SELECT(slot >= zero, slot, zero)) * LI(n);
+        GLOBAL real *product = QN_PRODUCT;
+        TEAM_FOR(i, n) product[i] = flush(FMA(t, GATHER_ELEM(c->matrix, row + LI(i)), product[i]));
+        TEAM_BARRIER();
     }
 }
 
@@ -502,6 +509,29 @@ FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit 
     }
 }
 
+/* STEP, MODEL_X, PRODUCT of `lanes` anew, along the slopes and M's diagonal: each parameter goes down. Caps
+ * and bounds may turn a direction uphill that corrects them together. */
+FN_LARGE void qn_aim_downhill(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask lanes)
+{
+    const u32 n = MODEL_SLOTS;
+    const pmask own = fit_packs(lanes);
+    TEAM_BARRIER();
+    TEAM_FOR(i, n) {
+        (MODEL_GRADIENT)[i] = -LOADM1(c->matrix, i * n + i) * (QN_SLOPE)[i] * (MODEL_ACTIVE)[i];
+    }
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(i, n) {
+        const pack from = LOADP(QN_POINT, i),
+                   d = pflush(fit_capped(LOADP(MODEL_GRADIENT, i), LOADM(QN_SHARED(c, PROFILE_CAP), i))),
+                   to = fit_within(from + d, LOADM(QN_SHARED(c, PROFILE_LOWER), i),
+                                   LOADM(QN_SHARED(c, PROFILE_UPPER), i));
+        STOREP(QN_STEP, i, PSELECT(own, d, LOADP(QN_STEP, i)));
+        STOREP(MODEL_X, i, PSELECT(own, to, LOADP(MODEL_X, i)));
+        STOREP(QN_PRODUCT, i, PSELECT(own, pflush(to - from), LOADP(QN_PRODUCT, i)));
+    }
+    TEAM_BARRIER();
+}
+
 /* The trial's slope; starts of conditional fits; idle lanes. */
 FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
@@ -518,6 +548,11 @@ FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
             x[c->poi] = SELECT(f->second, wanted, x[c->poi]);
         }
         TEAM_BARRIER();
+    }
+    const mask turned = AND(AND(going, f->accept), NOT(f->slope < R(0.0)));
+    TEAM_IF(ANY(turned)) {
+        qn_aim_downhill(MODEL, c, turned);
+        f->slope = fit_dot(MODEL, QN_PRODUCT, QN_SLOPE);
     }
     const mask uphill = AND(going, NOT(f->slope < R(0.0)));
     f->idle = OR(OR(AND(f->done, NOT(f->second)), uphill), OR(f->spent, f->stuck));
