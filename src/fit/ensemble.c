@@ -13,8 +13,9 @@
  * fall by 0.4 to 4. sbottom's fall by 0.001 to 0.09: no p-value moves. Many starts take 45 times as long. */
 #define FALL_LEAST 0.1
 #define COMPARED 8 /* probes that Newton fits, too */
-/* gradients per Newton iteration at which quasi-Newton gets slower */
-#define EVALUATIONS_A_STEP 4.0
+/* Quasi-Newton's minima may lie above Newton's by so much on average, in twice the NLL: of several minima either
+ * method meets the higher one now and then. */
+#define RISE_MOST (0.5 * FALL_LEAST)
 
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
 {
@@ -92,7 +93,34 @@ static paritas_status draw_probes(paritas_context *context, const struct ensembl
     return *data ? draw_rows(context, e, 0, ENSEMBLE_PROBES, *data) : paritas_fail_memory(context);
 }
 
-/* Quasi-Newton if the first toys converge, need few gradients and reach Newton's minima. */
+/* By how much a fit ends above another method's, in NLL; 0 where that has no answer. */
+static double rise(double value, double other, paritas_fit_status status_of_other)
+{
+    return status_of_other == PARITAS_FIT_CONVERGED ? value - other : 0.0;
+}
+
+/* Of the first toys, in evaluations: is a fit without Hessians cheaper, with Newton for those it leaves? Are
+ * its minima as low, but for chance between several? */
+static bool is_worth_it(const struct profile *shared, const struct profile *alone)
+{
+    double evaluations = 0.0, left = 0.0, iterations = 0.0, above = 0.0;
+    for (size_t i = 0; i < ENSEMBLE_PROBES; i++)
+        if (shared[i].rung == PROFILE_QUASI_NEWTON)
+            evaluations += shared[i].iterations;
+        else
+            left += 1.0;
+    for (size_t i = 0; i < COMPARED; i++) {
+        iterations += alone[i].iterations;
+        if (shared[i].rung != PROFILE_QUASI_NEWTON) continue;
+        above += rise(shared[i].value_free, alone[i].value_free, alone[i].status_free) +
+                 rise(shared[i].value_fixed, alone[i].value_fixed, alone[i].status_fixed);
+    }
+    const double by_newton = ENSEMBLE_STEP_COST * iterations / COMPARED;
+    evaluations += left * (PROFILE_EVALUATIONS + by_newton);
+    return evaluations < ENSEMBLE_PROBES * by_newton && above <= RISE_MOST * COMPARED;
+}
+
+/* Chooses between quasi-Newton and Newton by the first toys. */
 static paritas_status choose_method(paritas_context *context, struct ensemble *e)
 {
     struct profile shared[ENSEMBLE_PROBES], alone[COMPARED];
@@ -105,24 +133,8 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
     plan.metric = &e->metric;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, shared, NULL);
     paritas_release(&context->allocator, data);
-    if (status != PARITAS_OK) return status;
-    size_t answered = 0;
-    double gradients = 0.0, iterations = 0.0;
-    bool worse = false;
-    for (size_t i = 0; i < ENSEMBLE_PROBES; i++) {
-        if (shared[i].rung != PROFILE_QUASI_NEWTON) continue;
-        answered++;
-        gradients += shared[i].iterations;
-        if (i >= COMPARED) continue;
-        iterations += alone[i].iterations;
-        if (alone[i].status_free == PARITAS_FIT_CONVERGED)
-            worse = worse || shared[i].value_free > alone[i].value_free + 0.5 * SAME_MINIMUM;
-        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED)
-            worse = worse || shared[i].value_fixed > alone[i].value_fixed + 0.5 * SAME_MINIMUM;
-    }
-    const bool few = gradients / ENSEMBLE_PROBES <= EVALUATIONS_A_STEP * iterations / COMPARED;
-    e->quasi_newton = 10 * answered >= 9 * ENSEMBLE_PROBES && few && !worse;
-    return PARITAS_OK;
+    if (status == PARITAS_OK) e->quasi_newton = is_worth_it(shared, alone);
+    return status;
 }
 
 /* How far does a further start fall below the usual one, in the first toys? */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define EVALUATIONS 40 /* per fit; then Newton takes over */
 #define EVALUATIONS_HELD 24
 /* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
@@ -28,7 +27,7 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
     tasks.wants_ends = true;
     tasks.slopes = slopes;
     tasks.closest = true;
-    tasks.evaluations = EVALUATIONS;
+    tasks.evaluations = PROFILE_EVALUATIONS;
     return profile_tasks_run(context, launch_device_f64(context), &tasks);
 }
 
@@ -44,7 +43,7 @@ paritas_status profiles_closest_held(paritas_context *context, const struct prof
     tasks.holds_poi = true;
     tasks.slopes = slopes;
     tasks.closest = true;
-    tasks.evaluations = EVALUATIONS;
+    tasks.evaluations = PROFILE_EVALUATIONS;
     return profile_tasks_run(context, launch_device_f64(context), &tasks);
 }
 
@@ -71,7 +70,7 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     tasks.from_ends = stage == STAGE_NEAR;
     tasks.wants_ends = tasks.wants_ends || in_f32;
     tasks.closest = in_f32 && !tasks.raw;
-    tasks.evaluations = stage == STAGE_NEAR ? EVALUATIONS_POLISH : in_f32 ? EVALUATIONS_F32 : EVALUATIONS;
+    tasks.evaluations = stage == STAGE_NEAR ? EVALUATIONS_POLISH : in_f32 ? EVALUATIONS_F32 : PROFILE_EVALUATIONS;
     return profile_tasks_run(context, device, &tasks);
 }
 
@@ -125,7 +124,7 @@ static paritas_status run_part(paritas_context *context, const struct profile_ta
     tasks.n = 0;
     tasks.which = which;
     tasks.knows = tasks.from_ends = knows;
-    tasks.evaluations = EVALUATIONS;
+    tasks.evaluations = PROFILE_EVALUATIONS;
     for (size_t i = 0; i < all->n; i++) {
         if ((i < known->n && known->evaluations[i] > 0) != knows) continue;
         which[tasks.n++] = i;

@@ -75,6 +75,8 @@ struct profile {
     bool edge;     /* a fit ended at the domain's edge */
 };
 
+#define PROFILE_EVALUATIONS 80 /* of a quasi-Newton fit in f64; then Newton takes over */
+
 /* Parameters that are not fixed. */
 size_t profile_free_count(const struct profile_plan *plan);
 /* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define USUAL_GRADIENTS 20.0   /* of a toy by quasi-Newton */
-#define GRADIENTS_A_STEP 8.0   /* what a Newton iteration costs */
 #define MANY_ITERATIONS 5000.0 /* of a toy with many starts, before any was fitted: 1700 to 11000 */
 #define LEAST_CHUNK 64.0       /* of usual toys */
 #define LARGEST_CHUNK 16384.0
@@ -14,7 +13,7 @@
 /* What a toy costs, in usual ones. Depends on counts alone, so a run repeats its chunks. */
 static double toy_cost(const struct ensemble *ensemble, const paritas_toys_tally *tally)
 {
-    const double gradients = ensemble->quasi_newton ? 1.0 : GRADIENTS_A_STEP;
+    const double gradients = ensemble->quasi_newton ? 1.0 : ENSEMBLE_STEP_COST;
     double iterations = ensemble->options.plan.starts == STARTS_MANY ? MANY_ITERATIONS : 0.0;
     if (tally && tally->fitted > 0) iterations = (double)tally->iterations / (double)tally->fitted;
     return fmax(1.0, iterations * gradients / USUAL_GRADIENTS);
