@@ -73,8 +73,8 @@ enum covariance_scalars {
 #define COVARIANCE_SIZE(slots, whole) (COVARIANCE_MATRIX(slots) + ((whole) ? (slots) * (slots) : 0))
 
 /* ---- profiles: free and conditional fits to many data rows ----
- * in: shared numbers, data rows, then, if asked, both fits' starts per task, within bounds. Behind the
- * arguments: free slots. out: a row per task, one more per team. */
+ * in: shared numbers of free fits, then of conditional ones, data rows, then, if asked, both fits' starts per
+ * task, within bounds. Behind the arguments: free slots. out: a row per task, one more per team. */
 enum profile_args {
     PROFILE_ARG_TASKS,
     PROFILE_ARG_SHARE, /* tasks per lane */
@@ -83,7 +83,8 @@ enum profile_args {
     PROFILE_ARG_EVALUATIONS, /* per fit */
     PROFILE_ARG_FREE,
     PROFILE_ARG_RANK, /* of the matrix as a diagonal and columns; 0: as it is */
-    PROFILE_ARGS = 8
+    PROFILE_ARG_RANK_CONDITIONAL,
+    PROFILE_ARGS
 };
 #define PROFILE_NO_POI 0xffffffffu
 #define PROFILE_CONDITIONAL 1u
@@ -102,12 +103,13 @@ enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
     PROFILE_UPPER,
-    PROFILE_FREE,  /* 0 for the parameter of interest */
-    PROFILE_CAP,   /* largest steps; 0: no limit */
-    PROFILE_SHIFT, /* from start to the conditional fit of its expected data */
+    PROFILE_FREE,     /* 0 for the parameter of interest */
+    PROFILE_CAP,      /* largest steps; 0: no limit */
+    PROFILE_SHIFT,    /* from start to the conditional fit of its expected data */
+    PROFILE_RESPONSE, /* of a free fit to its parameter of interest */
     PROFILE_VECTORS
 };
-enum profile_scalars { PROFILE_MU /* value in conditional fits */, PROFILE_SCALARS = 8 };
+enum profile_scalars { PROFILE_POI_START /* where the response is 0 */, PROFILE_SCALARS = 8 };
 #define PROFILE_VECTOR(slots, k) ((slots) * ((slots) + (k)))
 #define PROFILE_SCALAR(slots, k) (PROFILE_VECTOR(slots, PROFILE_VECTORS) + (k))
 #define PROFILE_COMPACT(slots) PROFILE_SCALAR(slots, PROFILE_SCALARS)
@@ -132,8 +134,10 @@ enum profile_answer {
     PROFILE_ANSWER_SCALARS
 };
 #define PROFILE_POINT(slots, conditional) (PROFILE_ANSWER_SCALARS + ((conditional) ? (slots) : 0))
+/* Points of a row: conditional fits begin at the free ones' ends. */
+#define PROFILE_KEPT(flags) (((flags) & PROFILE_CONDITIONAL ? 1 : 0) + ((flags) & PROFILE_POINTS ? 1 : 0))
 #define PROFILE_STARTS_SIZE(slots) (2 * (slots))
-#define PROFILE_ANSWER_SIZE(slots, points) (PROFILE_ANSWER_SCALARS + ((points) ? 2 * (slots) : 0))
+#define PROFILE_ANSWER_SIZE(slots, flags) (PROFILE_ANSWER_SCALARS + PROFILE_KEPT(flags) * (slots))
 
 /* ---- draws: a row of data per toy ----
  * in: one row: expected counts, means of measurements. Behind the arguments: item number of each place
