@@ -97,8 +97,9 @@ enum profile_args {
 #define PROFILE_HOLDS 64u /* tasks bring, in place of the second start, 1 for slots that they leave free */
 
 /* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
- * matrix of free slots alone, rows padded: as it is, or of rank r as
- * diagonal + sum over k of sign[k] v_k v_k^T: diagonal, v by k, sign, v by slot. */
+ * matrix of free slots alone, as tables: as it is, or of rank r as
+ * diagonal + sum over k of sign[k] v_k v_k^T: diagonal, v by k, sign, v by slot. A table has 16 elements of
+ * each row, then the next 16 of each: a product reads it from end to end. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
@@ -114,12 +115,17 @@ enum profile_scalars { PROFILE_POI_START /* where the response is 0 */, PROFILE_
 #define PROFILE_SCALAR(slots, k) (PROFILE_VECTOR(slots, PROFILE_VECTORS) + (k))
 #define PROFILE_COMPACT(slots) PROFILE_SCALAR(slots, PROFILE_SCALARS)
 #define PROFILE_COMPACT_ROW(free) (((free) + 7) / 8 * 8)
+#define PROFILE_TABLE_GROUP 16
+#define PROFILE_TABLE(rows, row) \
+    (((row) + PROFILE_TABLE_GROUP - 1) / PROFILE_TABLE_GROUP * PROFILE_TABLE_GROUP * (rows))
+#define PROFILE_TABLE_AT(rows, k, i) \
+    (((i) / PROFILE_TABLE_GROUP * (rows) + (k)) * PROFILE_TABLE_GROUP + (i) % PROFILE_TABLE_GROUP)
 #define PROFILE_COLUMNS(slots, free) (PROFILE_COMPACT(slots) + PROFILE_COMPACT_ROW(free))
-#define PROFILE_SIGNS(slots, free, rank) (PROFILE_COLUMNS(slots, free) + (rank) * PROFILE_COMPACT_ROW(free))
+#define PROFILE_SIGNS(slots, free, rank) (PROFILE_COLUMNS(slots, free) + PROFILE_TABLE(rank, free))
 #define PROFILE_BY_SLOT(slots, free, rank) (PROFILE_SIGNS(slots, free, rank) + PROFILE_COMPACT_ROW(rank))
-#define PROFILE_SHARED(slots, free, rank)                                                 \
-    ((rank) > 0 ? PROFILE_BY_SLOT(slots, free, rank) + (free) * PROFILE_COMPACT_ROW(rank) \
-                : PROFILE_COMPACT(slots) + (free) * PROFILE_COMPACT_ROW(free))
+#define PROFILE_SHARED(slots, free, rank)                                        \
+    ((rank) > 0 ? PROFILE_BY_SLOT(slots, free, rank) + PROFILE_TABLE(free, rank) \
+                : PROFILE_COMPACT(slots) + PROFILE_TABLE(free, free))
 
 enum profile_answer {
     PROFILE_VALUE_FREE,

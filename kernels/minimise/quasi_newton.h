@@ -71,29 +71,31 @@ typedef struct {
     mask spent, stuck, lost; /* too many evaluations; no descent; no value at the start */
 } qn_fit;
 
-/* to[first ..] := start + the sum over k of rows[k][first ..] x[k], for `chains` packs. One ascending fma
- * chain per element, several at once to hide latency. */
+/* to[first ..] := start + the sum over k of the table's rows[k][first ..] x[k], for `chains` packs. One
+ * ascending fma chain per element, several at once to hide latency. */
 #define QN_CHAINS (LANES > 1 ? 16 : PACK == 8 ? 4 : 8)
-FN void qn_sum_rows(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *x, u32 first,
+FN void qn_sum_rows(GLOBAL const elem *table, u32 count, GLOBAL const real *x, u32 first,
                     PRIVATE const pack *start, u32 chains, GLOBAL real *to)
 {
     pack acc[QN_CHAINS];
+    const u32 within = first % PROFILE_TABLE_GROUP;
+    GLOBAL const elem *rows = table + (first - within) * count;
     UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = start[j];
     for (u32 k = 0; k < count; k++) {
         const pack t = PACK_OF(x[k]);
         UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] =
-            PFMA(LOADM(rows, k * stride + first + j * PACK), t, acc[j]);
+            PFMA(LOADM(rows, PROFILE_TABLE_AT(count, k, within + j * PACK)), t, acc[j]);
     }
     UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) STOREP(to, first + j * PACK, pflush(acc[j]));
 }
 
-/* to := diagonal x + the sum over k < count of rows[k] y[k]; rows of `stride`. */
-FN void qn_products(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *y, u32 has_diagonal,
+/* to := diagonal x + the sum over k < count of the table's rows[k] y[k]; rows of `row`. */
+FN void qn_products(GLOBAL const elem *table, u32 row, u32 count, GLOBAL const real *y, u32 has_diagonal,
                     GLOBAL const elem *diagonal, GLOBAL const real *x, GLOBAL real *to)
 {
     const u32 width = QN_CHAINS * PACK;
-    TEAM_FOR(group, (stride + width - 1) / width) {
-        const u32 first = group * width, left = (stride - first) / PACK,
+    TEAM_FOR(group, (row + width - 1) / width) {
+        const u32 first = group * width, left = (row - first) / PACK,
                   chains = left < QN_CHAINS ? left : QN_CHAINS;
         pack start[QN_CHAINS];
         UNROLL for (u32 j = 0; j < QN_CHAINS; j++)
@@ -103,11 +105,11 @@ FN void qn_products(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const
                 start[j] = LOADM(diagonal, first + j * PACK) * LOADP(x, first + j * PACK);
         }
         if (chains == QN_CHAINS)
-            qn_sum_rows(rows, stride, count, y, first, start, QN_CHAINS, to);
+            qn_sum_rows(table, count, y, first, start, QN_CHAINS, to);
         else if (2 * chains == QN_CHAINS)
-            qn_sum_rows(rows, stride, count, y, first, start, QN_CHAINS / 2, to);
+            qn_sum_rows(table, count, y, first, start, QN_CHAINS / 2, to);
         else
-            qn_sum_rows(rows, stride, count, y, first, start, chains, to);
+            qn_sum_rows(table, count, y, first, start, chains, to);
     }
     TEAM_BARRIER();
 }
@@ -429,8 +431,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     TEAM_IF(own && !responds) qn_own_starts(MODEL, c, f->rows, taken);
     TEAM_IF(!own && !responds) {
         GLOBAL const elem *start = QN_SHARED(c, PROFILE_START);
-        TEAM_FOR_PACK(i, MODEL_SLOTS)
-            STOREP(MODEL_X, i, PSELECT(moves, LOADM(start, i), LOADP(MODEL_X, i)));
+        TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_X, i, PSELECT(moves, LOADM(start, i), LOADP(MODEL_X, i)));
     }
     f->begins = taken;
     f->evaluations = SELECT(taken, R(0.0), f->evaluations);

@@ -39,20 +39,21 @@ static size_t shared_size(const struct profile_plan *plan, size_t count)
 static void put_metric(const struct profile_metric *metric, size_t slots, const uint32_t *free_slots,
                        size_t count, double *in)
 {
-    const size_t rank = metric->rank, row = PROFILE_COMPACT_ROW(count), rank_row = PROFILE_COMPACT_ROW(rank),
-                 compact = PROFILE_COMPACT(slots);
+    const size_t rank = metric->rank, compact = PROFILE_COMPACT(slots),
+                 columns = PROFILE_COLUMNS(slots, count), by_slot = PROFILE_BY_SLOT(slots, count, rank);
     if (rank == 0) {
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < count; j++)
-                in[compact + i * row + j] = metric->matrix[free_slots[i] * slots + free_slots[j]];
+                in[compact + PROFILE_TABLE_AT(count, i, j)] =
+                    metric->matrix[free_slots[i] * slots + free_slots[j]];
         return;
     }
     memcpy(in + compact, metric->diagonal, count * sizeof *in);
     for (size_t k = 0; k < rank; k++) {
         in[PROFILE_SIGNS(slots, count, rank) + k] = k < metric->added ? 1.0 : -1.0;
         for (size_t i = 0; i < count; i++)
-            in[PROFILE_COLUMNS(slots, count) + k * row + i] =
-                in[PROFILE_BY_SLOT(slots, count, rank) + i * rank_row + k] = metric->columns[k * count + i];
+            in[columns + PROFILE_TABLE_AT(rank, k, i)] = in[by_slot + PROFILE_TABLE_AT(count, i, k)] =
+                metric->columns[k * count + i];
     }
 }
 
