@@ -191,6 +191,14 @@ FN u32 qn_places_of_poi(PRIVATE const qn_call *c)
     return c->held_poi != PROFILE_NO_POI ? 1 : 0;
 }
 
+/* Does a lane hold a parameter? */
+FN u32 qn_holds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+{
+    mask holds = FIT_SCALAR(QN_HELD_COUNT) > R(0.0);
+    if (c->held_poi != PROFILE_NO_POI) holds = OR(holds, (MODEL_ACTIVE)[c->held_poi] <= R(0.0));
+    return ANY(holds) != 0;
+}
+
 /* Parameter of interest first. One worker. */
 FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
@@ -301,7 +309,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
     }
     TEAM_BARRIER();
     qn_multiply(MODEL, c, q);
-    qn_leave_held(MODEL, c);
+    TEAM_IF(qn_holds(MODEL, c)) qn_leave_held(MODEL, c);
     for (u32 k = QN_PAIRS; k-- > 0;) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
         const mask there = QN_RHO(j) > R(0.0);
@@ -471,7 +479,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
         QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
     }
     TEAM_BARRIER();
-    TEAM_IF(ANY(changed)) qn_factor_held(MODEL, c);
+    TEAM_IF(ANY(changed) && qn_holds(MODEL, c)) qn_factor_held(MODEL, c);
     f->length = SELECT(f->accept, one, f->length * fit_shorter(found, f->value, f->slope));
     f->backtracks = SELECT(f->accept, zero, f->backtracks + one);
     f->value = SELECT(f->accept, found, f->value);
