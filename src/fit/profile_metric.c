@@ -37,40 +37,53 @@ size_t profile_free_count(const struct profile_plan *plan)
     return count;
 }
 
-/* Rest of a matrix, n squared, from which columns are taken. */
-static void take_column(double *rest, size_t n, size_t pivot, double *column)
+/* Next column: at `pivot` of what the columns leave of the matrix, or, once all columns that add are there, of
+ * the diagonal less that. `left`: its diagonal; 0 where there is nothing left. */
+static void take_column(struct profile_metric *metric, const double *matrix, size_t n, bool subtracts,
+                        size_t pivot, double *left)
 {
-    const double scale = 1.0 / sqrt(rest[pivot * n + pivot]);
-    for (size_t i = 0; i < n; i++) column[i] = scale * rest[pivot * n + i];
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) rest[i * n + j] -= column[i] * column[j];
-    for (size_t i = 0; i < n; i++) rest[i * n + pivot] = rest[pivot * n + i] = 0.0;
+    const double sign = subtracts ? -1.0 : 1.0, scale = 1.0 / sqrt(left[pivot]);
+    double *column = metric->columns + metric->rank * n;
+    for (size_t i = 0; i < n; i++) column[i] = sign * matrix[pivot * n + i];
+    for (size_t k = 0; k < metric->rank; k++) {
+        const double *before = metric->columns + k * n;
+        const double factor = subtracts && k < metric->added ? before[pivot] : -before[pivot];
+        for (size_t i = 0; i < n; i++) column[i] += factor * before[i];
+    }
+    column[pivot] = left[pivot];
+    for (size_t i = 0; i < n; i++) {
+        column[i] = left[i] != 0.0 ? scale * column[i] : 0.0;
+        left[i] -= column[i] * column[i];
+    }
+    left[pivot] = 0.0;
+    metric->rank++;
 }
 
-/* Columns of an n x n matrix `rest` (scratch), at most `most`: first those of parameters without a prior
- * variance (diagonal 0), unless their row is 0, then of what the others' variances have too much, while it is
- * more than RANK_PART of one. */
-static bool take_columns(struct profile_metric *metric, double *rest, size_t n, size_t most)
+/* Columns of an n x n matrix, at most `most`: first those of parameters without a prior variance (diagonal
+ * 0), unless their row is 0, then of what the others' variances have too much, while it is more than
+ * RANK_PART of one. `left`: scratch, n. */
+static bool take_columns(struct profile_metric *metric, const double *matrix, size_t n, size_t most,
+                         double *left)
 {
+    for (size_t i = 0; i < n; i++) left[i] = matrix[i * n + i];
     for (size_t i = 0; i < n; i++) {
-        if (metric->diagonal[i] > 0.0 || rest[i * n + i] == 0.0) continue;
-        if (metric->rank == most || !(rest[i * n + i] > 0.0)) return false;
-        take_column(rest, n, i, metric->columns + metric->rank++ * n);
+        if (metric->diagonal[i] > 0.0 || matrix[i * n + i] == 0.0) continue;
+        if (metric->rank == most || !(left[i] > 0.0)) return false;
+        take_column(metric, matrix, n, false, i, left);
     }
     metric->added = metric->rank;
-    for (size_t i = 0; i < n * n; i++) rest[i] = -rest[i];
-    for (size_t i = 0; i < n; i++) rest[i * n + i] += metric->diagonal[i];
+    for (size_t i = 0; i < n; i++) left[i] = metric->diagonal[i] > 0.0 ? metric->diagonal[i] - left[i] : 0.0;
     for (;;) {
         size_t pivot = 0;
         double largest = 0.0;
         for (size_t i = 0; i < n; i++) {
-            const double part = metric->diagonal[i] > 0.0 ? rest[i * n + i] / metric->diagonal[i] : 0.0;
+            const double part = metric->diagonal[i] > 0.0 ? left[i] / metric->diagonal[i] : 0.0;
             if (part > largest) pivot = i;
             largest = fmax(part, largest);
         }
         if (largest <= RANK_PART) return true;
         if (metric->rank == most) return false;
-        take_column(rest, n, pivot, metric->columns + metric->rank++ * n);
+        take_column(metric, matrix, n, true, pivot, left);
     }
 }
 
@@ -82,9 +95,11 @@ static void sum_columns(const struct profile_metric *metric, size_t n, double *s
         const double *column = metric->columns + k * n;
         for (size_t i = 0; i < n; i++) {
             const double factor = k < metric->added ? column[i] : -column[i];
-            for (size_t j = 0; j < n; j++) sum[i * n + j] += factor * column[j];
+            for (size_t j = 0; j <= i; j++) sum[i * n + j] += factor * column[j];
         }
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) sum[j * n + i] = sum[i * n + j];
 }
 
 /* A fourth of the product, at least? */
@@ -103,10 +118,12 @@ static paritas_status split(const struct profile_plan *plan, bool conditional, s
     const size_t slots = model->n_slots, n = profile_free_count(plan), most = 3 * n / 8;
     double *rest = arena_array(arena, n * n + 1, sizeof *rest),
            *sum = arena_array(arena, n * n + 1, sizeof *sum);
+    double *left = arena_array(arena, n + 1, sizeof *left);
     uint32_t *slot = arena_array(arena, n + 1, sizeof *slot);
     metric->diagonal = arena_array(arena, n + 1, sizeof *metric->diagonal);
     metric->columns = arena_array(arena, n * most + 1, sizeof *metric->columns);
-    if (!rest || !sum || !slot || !metric->diagonal || !metric->columns) return PARITAS_OUT_OF_MEMORY;
+    if (!rest || !sum || !left || !slot || !metric->diagonal || !metric->columns)
+        return PARITAS_OUT_OF_MEMORY;
     for (size_t p = 0, i = 0; p < model->n_parameters; p++) {
         if (plan->fixed[p]) continue;
         const double variance = model->width[p] * model->width[p];
@@ -118,7 +135,7 @@ static paritas_status split(const struct profile_plan *plan, bool conditional, s
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) rest[i * n + j] = metric->matrix[slot[i] * slots + slot[j]];
-    bool whole = take_columns(metric, rest, n, most) && saves_products(n, metric->rank);
+    bool whole = take_columns(metric, rest, n, most, left) && saves_products(n, metric->rank);
     sum_columns(metric, n, sum);
     memcpy(rest, sum, n * n * sizeof *rest);
     for (size_t i = 0; i < n && conditional; i++)
