@@ -73,8 +73,8 @@ enum covariance_scalars {
 #define COVARIANCE_SIZE(slots, whole) (COVARIANCE_MATRIX(slots) + ((whole) ? (slots) * (slots) : 0))
 
 /* ---- profiles: free and conditional fits to many data rows ----
- * in: shared numbers, data rows, then, if asked, both fits' starts per task, within bounds. Behind the
- * arguments: free slots. out: a row per task, one more per team. */
+ * in: shared numbers of free fits, then of conditional ones, data rows, then, if asked, both fits' starts per
+ * task, within bounds. Behind the arguments: free slots. out: a row per task, one more per team. */
 enum profile_args {
     PROFILE_ARG_TASKS,
     PROFILE_ARG_SHARE, /* tasks per lane */
@@ -83,7 +83,8 @@ enum profile_args {
     PROFILE_ARG_EVALUATIONS, /* per fit */
     PROFILE_ARG_FREE,
     PROFILE_ARG_RANK, /* of the matrix as a diagonal and columns; 0: as it is */
-    PROFILE_ARGS = 8
+    PROFILE_ARG_RANK_CONDITIONAL,
+    PROFILE_ARGS
 };
 #define PROFILE_NO_POI 0xffffffffu
 #define PROFILE_CONDITIONAL 1u
@@ -96,28 +97,35 @@ enum profile_args {
 #define PROFILE_HOLDS 64u /* tasks bring, in place of the second start, 1 for slots that they leave free */
 
 /* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
- * matrix of free slots alone, rows padded: as it is, or of rank r as
- * diagonal + sum over k of sign[k] v_k v_k^T: diagonal, v by k, sign, v by slot. */
+ * matrix of free slots alone, as tables: as it is, or of rank r as
+ * diagonal + sum over k of sign[k] v_k v_k^T: diagonal, v by k, sign, v by slot. A table has 16 elements of
+ * each row, then the next 16 of each: a product reads it from end to end. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
     PROFILE_UPPER,
-    PROFILE_FREE,  /* 0 for the parameter of interest */
-    PROFILE_CAP,   /* largest steps; 0: no limit */
-    PROFILE_SHIFT, /* from start to the conditional fit of its expected data */
+    PROFILE_FREE,     /* 0 for the parameter of interest */
+    PROFILE_CAP,      /* largest steps; 0: no limit */
+    PROFILE_SHIFT,    /* from start to the conditional fit of its expected data */
+    PROFILE_RESPONSE, /* of a free fit to its parameter of interest */
     PROFILE_VECTORS
 };
-enum profile_scalars { PROFILE_MU /* value in conditional fits */, PROFILE_SCALARS = 8 };
+enum profile_scalars { PROFILE_POI_START /* where the response is 0 */, PROFILE_SCALARS = 8 };
 #define PROFILE_VECTOR(slots, k) ((slots) * ((slots) + (k)))
 #define PROFILE_SCALAR(slots, k) (PROFILE_VECTOR(slots, PROFILE_VECTORS) + (k))
 #define PROFILE_COMPACT(slots) PROFILE_SCALAR(slots, PROFILE_SCALARS)
 #define PROFILE_COMPACT_ROW(free) (((free) + 7) / 8 * 8)
+#define PROFILE_TABLE_GROUP 16
+#define PROFILE_TABLE(rows, row) \
+    (((row) + PROFILE_TABLE_GROUP - 1) / PROFILE_TABLE_GROUP * PROFILE_TABLE_GROUP * (rows))
+#define PROFILE_TABLE_AT(rows, k, i) \
+    (((i) / PROFILE_TABLE_GROUP * (rows) + (k)) * PROFILE_TABLE_GROUP + (i) % PROFILE_TABLE_GROUP)
 #define PROFILE_COLUMNS(slots, free) (PROFILE_COMPACT(slots) + PROFILE_COMPACT_ROW(free))
-#define PROFILE_SIGNS(slots, free, rank) (PROFILE_COLUMNS(slots, free) + (rank) * PROFILE_COMPACT_ROW(free))
+#define PROFILE_SIGNS(slots, free, rank) (PROFILE_COLUMNS(slots, free) + PROFILE_TABLE(rank, free))
 #define PROFILE_BY_SLOT(slots, free, rank) (PROFILE_SIGNS(slots, free, rank) + PROFILE_COMPACT_ROW(rank))
-#define PROFILE_SHARED(slots, free, rank)                                                 \
-    ((rank) > 0 ? PROFILE_BY_SLOT(slots, free, rank) + (free) * PROFILE_COMPACT_ROW(rank) \
-                : PROFILE_COMPACT(slots) + (free) * PROFILE_COMPACT_ROW(free))
+#define PROFILE_SHARED(slots, free, rank)                                        \
+    ((rank) > 0 ? PROFILE_BY_SLOT(slots, free, rank) + PROFILE_TABLE(free, rank) \
+                : PROFILE_COMPACT(slots) + PROFILE_TABLE(free, free))
 
 enum profile_answer {
     PROFILE_VALUE_FREE,
@@ -132,8 +140,10 @@ enum profile_answer {
     PROFILE_ANSWER_SCALARS
 };
 #define PROFILE_POINT(slots, conditional) (PROFILE_ANSWER_SCALARS + ((conditional) ? (slots) : 0))
+/* Points of a row: conditional fits begin at the free ones' ends. */
+#define PROFILE_KEPT(flags) (((flags) & PROFILE_CONDITIONAL ? 1 : 0) + ((flags) & PROFILE_POINTS ? 1 : 0))
 #define PROFILE_STARTS_SIZE(slots) (2 * (slots))
-#define PROFILE_ANSWER_SIZE(slots, points) (PROFILE_ANSWER_SCALARS + ((points) ? 2 * (slots) : 0))
+#define PROFILE_ANSWER_SIZE(slots, flags) (PROFILE_ANSWER_SCALARS + PROFILE_KEPT(flags) * (slots))
 
 /* ---- draws: a row of data per toy ----
  * in: one row: expected counts, means of measurements. Behind the arguments: item number of each place

@@ -2,17 +2,17 @@
  *
  * All fits share M, the inverse Hessian expected where data were drawn, whole or a diagonal and columns. Each
  * corrects it by its last QN_PAIRS pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of
- * the unit matrix). A step costs a gradient and a product. Task: a data row's free fit, then, if asked, its
- * conditional fit, begun along the free one's response to the parameter of interest. Or, with PROFILE_HOLDS,
- * a fit that holds slots of its own. Words: newton.h's, MODEL_DATA (size of a data row), MODEL_MAIN (its
- * place in the slab).
+ * the unit matrix). A step costs a gradient and a product. Task: a data row's free fit. Then, if asked, all
+ * tasks' conditional fits, with an M of their own, begun along the free ones' response to the parameter of
+ * interest. Or, with PROFILE_HOLDS, a fit that holds slots of its own. Words: newton.h's, MODEL_DATA (size of
+ * a data row), MODEL_MAIN (its place in the slab).
  *
  * Lanes are at their own stages. A free lane takes the team's next task:
  *
- *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial, fit or task
+ *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial or task
  *
- * Held parameters (at a bound, or of interest in conditional fits) leave M exactly: M - M_A M_AA^-1 M_A^T. A
- * changed held set drops the pairs. Converged: the EDM in the fit's metric at the returned point is at most
+ * Held parameters (at a bound, or the one of interest in free fits) leave M exactly: M - M_A M_AA^-1 M_A^T.
+ * A changed held set drops the pairs. Converged: the EDM in the fit's metric at the returned point is at most
  * `tolerance`; or at most `near`, and it no longer falls by far, since slopes are rounded. Too many held
  * parameters or evaluations, or no descent, end with a status, for Newton's method. */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
@@ -51,8 +51,10 @@ enum qn_scalar {
 
 /* Shared by lanes and tasks: arguments, parts of `in`. */
 typedef struct {
+    u32 conditional;             /* 0: free fits */
     u32 tasks, first, end, none; /* the team's share; an unread row of answers */
     u32 poi, flags, free, rank, stride;
+    u32 held_poi; /* may be held; in conditional fits the matrix lacks it */
     real limit, tolerance, near;
     CONSTANT u32 *slots;
     GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
@@ -64,36 +66,36 @@ typedef struct {
     u32 next;
     mask idle; /* lanes without a task */
     mask begins;
-    real phase; /* 0: free fit, 1: conditional fit */
     real value, slope, edm, evaluations, length, backtracks;
-    real value_free, poi_free, evaluations_free;
-    mask running, accept, done, second; /* `second`: the conditional fit begins */
-    mask spent, stuck, lost;            /* too many evaluations; no descent; no value at the start */
+    mask running, accept, done;
+    mask spent, stuck, lost; /* too many evaluations; no descent; no value at the start */
 } qn_fit;
 
-/* to[first ..] := start + the sum over k of rows[k][first ..] x[k], for `chains` packs. One ascending fma
- * chain per element, several at once to hide latency. */
+/* to[first ..] := start + the sum over k of the table's rows[k][first ..] x[k], for `chains` packs. One
+ * ascending fma chain per element, several at once to hide latency. */
 #define QN_CHAINS (LANES > 1 ? 16 : PACK == 8 ? 4 : 8)
-FN void qn_sum_rows(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *x, u32 first,
+FN void qn_sum_rows(GLOBAL const elem *table, u32 count, GLOBAL const real *x, u32 first,
                     PRIVATE const pack *start, u32 chains, GLOBAL real *to)
 {
     pack acc[QN_CHAINS];
+    const u32 within = first % PROFILE_TABLE_GROUP;
+    GLOBAL const elem *rows = table + (first - within) * count;
     UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = start[j];
     for (u32 k = 0; k < count; k++) {
         const pack t = PACK_OF(x[k]);
         UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] =
-            PFMA(LOADM(rows, k * stride + first + j * PACK), t, acc[j]);
+            PFMA(LOADM(rows, PROFILE_TABLE_AT(count, k, within + j * PACK)), t, acc[j]);
     }
     UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) STOREP(to, first + j * PACK, pflush(acc[j]));
 }
 
-/* to := diagonal x + the sum over k < count of rows[k] y[k]; rows of `stride`. */
-FN void qn_products(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *y, u32 has_diagonal,
+/* to := diagonal x + the sum over k < count of the table's rows[k] y[k]; rows of `row`. */
+FN void qn_products(GLOBAL const elem *table, u32 row, u32 count, GLOBAL const real *y, u32 has_diagonal,
                     GLOBAL const elem *diagonal, GLOBAL const real *x, GLOBAL real *to)
 {
     const u32 width = QN_CHAINS * PACK;
-    TEAM_FOR(group, (stride + width - 1) / width) {
-        const u32 first = group * width, left = (stride - first) / PACK,
+    TEAM_FOR(group, (row + width - 1) / width) {
+        const u32 first = group * width, left = (row - first) / PACK,
                   chains = left < QN_CHAINS ? left : QN_CHAINS;
         pack start[QN_CHAINS];
         UNROLL for (u32 j = 0; j < QN_CHAINS; j++)
@@ -103,11 +105,11 @@ FN void qn_products(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const
                 start[j] = LOADM(diagonal, first + j * PACK) * LOADP(x, first + j * PACK);
         }
         if (chains == QN_CHAINS)
-            qn_sum_rows(rows, stride, count, y, first, start, QN_CHAINS, to);
+            qn_sum_rows(table, count, y, first, start, QN_CHAINS, to);
         else if (2 * chains == QN_CHAINS)
-            qn_sum_rows(rows, stride, count, y, first, start, QN_CHAINS / 2, to);
+            qn_sum_rows(table, count, y, first, start, QN_CHAINS / 2, to);
         else
-            qn_sum_rows(rows, stride, count, y, first, start, chains, to);
+            qn_sum_rows(table, count, y, first, start, chains, to);
     }
     TEAM_BARRIER();
 }
@@ -135,16 +137,12 @@ FN_LARGE void qn_multiply(MODEL_PARAMETERS, PRIVATE const qn_call *c, GLOBAL rea
     TEAM_BARRIER();
 }
 
-FN mask qn_is_free(PRIVATE const qn_fit *f)
-{
-    return f->phase <= R(0.0);
-}
-
 /* Sets MODEL_ACTIVE at POINT, and HELD_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT:
  * scratch. */
-FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi_moves)
+FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
-    const u32 n = MODEL_SLOTS, poi = c->poi;
+    const u32 n = MODEL_SLOTS, poi = c->held_poi;
+    const real moves_poi = REAL_OF(c->flags & PROFILE_POI_FREE);
     GLOBAL const elem *lower = QN_SHARED(c, PROFILE_LOWER), *upper = QN_SHARED(c, PROFILE_UPPER);
     real poi_was = R(0.0);
     TEAM_IF(poi != PROFILE_NO_POI) {
@@ -174,7 +172,7 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
             const real x = (QN_POINT)[poi], g = (QN_SLOPE)[poi];
             const mask held =
                 OR(AND(x <= LOADM1(lower, poi), g > R(0.0)), AND(x >= LOADM1(upper, poi), g < R(0.0)));
-            const real now = SELECT(AND(poi_moves, NOT(held)), R(1.0), R(0.0));
+            const real now = SELECT(AND(moves_poi > R(0.0), NOT(held)), R(1.0), R(0.0));
             changed = changed + (now - poi_was) * (now - poi_was);
             (MODEL_ACTIVE)[poi] = now;
         }
@@ -190,7 +188,15 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
 /* Places of the parameter of interest, which is always one of the held's first. */
 FN u32 qn_places_of_poi(PRIVATE const qn_call *c)
 {
-    return c->poi != PROFILE_NO_POI ? 1 : 0;
+    return c->held_poi != PROFILE_NO_POI ? 1 : 0;
+}
+
+/* Does a lane hold a parameter? */
+FN u32 qn_holds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+{
+    mask holds = FIT_SCALAR(QN_HELD_COUNT) > R(0.0);
+    if (c->held_poi != PROFILE_NO_POI) holds = OR(holds, (MODEL_ACTIVE)[c->held_poi] <= R(0.0));
+    return ANY(holds) != 0;
 }
 
 /* Parameter of interest first. One worker. */
@@ -200,7 +206,7 @@ FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     GLOBAL const real *active = MODEL_ACTIVE;
     const u32 first = qn_places_of_poi(c);
     for (u32 e = 0; e < QN_HELD; e++) QN_HELD_SLOT(e) = none;
-    if (c->poi != PROFILE_NO_POI) QN_HELD_SLOT(0) = SELECT(active[c->poi] > zero, none, REAL_OF(c->poi));
+    if (first > 0) QN_HELD_SLOT(0) = SELECT(active[c->held_poi] > zero, none, REAL_OF(c->held_poi));
     if (!ANY(FIT_SCALAR(QN_HELD_COUNT) > zero)) return;
     real count = zero;
     for (u32 i = 0; i < MODEL_SLOTS; i++) {
@@ -269,10 +275,10 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
         qn_multipliers(MODEL, places);
     }
     TEAM_BARRIER();
-    TEAM_IF(c->poi != PROFILE_NO_POI) {
+    TEAM_IF(c->held_poi != PROFILE_NO_POI) {
         const pack t = PACK_OF(-QN_MULTIPLIER(0));
-        TEAM_FOR_PACK(i, n)
-            STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(c->matrix + c->poi * n, i), LOADP(QN_PRODUCT, i))));
+        GLOBAL const elem *row = c->matrix + c->held_poi * n;
+        TEAM_FOR_PACK(i, n) STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(row, i), LOADP(QN_PRODUCT, i))));
         TEAM_BARRIER();
     }
     for (u32 e = qn_places_of_poi(c); e < places; e++) {
@@ -310,7 +316,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
     }
     TEAM_BARRIER();
     qn_multiply(MODEL, c, q);
-    qn_leave_held(MODEL, c);
+    TEAM_IF(qn_holds(MODEL, c)) qn_leave_held(MODEL, c);
     for (u32 k = QN_PAIRS; k-- > 0;) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
         const mask there = QN_RHO(j) > R(0.0);
@@ -326,26 +332,30 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
 
 /* ---- the stages of a turn ---- */
 
-FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, u32 team, real tolerance,
-                        real near)
+FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, u32 team,
+                        u32 conditional, real tolerance, real near)
 {
-    const u32 n = MODEL_SLOTS, share = args[PROFILE_ARG_SHARE] * LANES;
+    const u32 n = MODEL_SLOTS, share = args[PROFILE_ARG_SHARE] * LANES, free = args[PROFILE_ARG_FREE],
+              of_free = PROFILE_SHARED(n, free, args[PROFILE_ARG_RANK]),
+              of_conditional = PROFILE_SHARED(n, free, args[PROFILE_ARG_RANK_CONDITIONAL]);
     qn_call c;
+    c.conditional = conditional;
     c.tasks = args[PROFILE_ARG_TASKS];
     c.first = team * share;
     c.end = c.first + share < c.tasks ? c.first + share : c.tasks;
     c.none = c.tasks + team;
     c.poi = args[PROFILE_ARG_POI];
     c.flags = args[PROFILE_ARG_FLAGS];
-    c.free = args[PROFILE_ARG_FREE];
-    c.rank = args[PROFILE_ARG_RANK];
-    c.stride = PROFILE_ANSWER_SIZE(n, c.flags & PROFILE_POINTS);
+    c.held_poi = conditional ? PROFILE_NO_POI : c.poi;
+    c.free = free;
+    c.rank = args[conditional ? PROFILE_ARG_RANK_CONDITIONAL : PROFILE_ARG_RANK];
+    c.stride = PROFILE_ANSWER_SIZE(n, c.flags);
     c.limit = REAL_OF(args[PROFILE_ARG_EVALUATIONS]);
     c.tolerance = tolerance;
     c.near = near;
     c.slots = args + PROFILE_ARGS;
-    c.matrix = in;
-    c.data = in + PROFILE_SHARED(n, c.free, c.rank);
+    c.matrix = in + (conditional ? of_free : 0);
+    c.data = in + of_free + (c.flags & PROFILE_CONDITIONAL ? of_conditional : 0);
     c.starts = c.data + c.tasks * MODEL_DATA;
     return c;
 }
@@ -359,8 +369,7 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     f.next = c->first;
     f.idle = one > zero;
     f.begins = zero > one;
-    f.phase = f.value = f.slope = f.evaluations = f.backtracks = zero;
-    f.value_free = f.poi_free = f.evaluations_free = f.edm = zero;
+    f.value = f.slope = f.edm = f.evaluations = f.backtracks = zero;
     f.length = one;
     TEAM_FOR(i, MODEL_DATA) (MODEL_MAIN)[i] = one;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -377,29 +386,69 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     return f;
 }
 
-/* The task's own start of its free (0) or conditional (1) fit. */
-FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, u32 conditional)
+/* Within bounds, and exactly at those that it nearly reaches. */
+FN pack qn_snap(pack x, pack lower, pack upper)
 {
-    const u32 n = MODEL_SLOTS;
+    const pack to = PSELECT(x < lower + QN_SNAP, lower, x);
+    return PSELECT(to > upper - QN_SNAP, upper, to);
+}
+
+/* Starts of conditional fits: on the free fits' response line, from their ends in `out`. */
+FN void qn_respond(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, GLOBAL const elem *out)
+{
+    const pmask own = fit_packs(m);
+    GLOBAL const elem *shift = QN_SHARED(c, PROFILE_SHIFT), *response = QN_SHARED(c, PROFILE_RESPONSE),
+                      *lower = QN_SHARED(c, PROFILE_LOWER), *upper = QN_SHARED(c, PROFILE_UPPER);
+    rows_load(MODEL_X, m, out, rows, c->stride, PROFILE_POINT(MODEL_SLOTS, 0), MODEL_SLOTS);
     TEAM_BARRIER();
-    rows_load(MODEL_X, m, c->starts, rows, PROFILE_STARTS_SIZE(n), conditional * n, n);
+    const real away = LOADM1(c->matrix, PROFILE_SCALAR(MODEL_SLOTS, PROFILE_POI_START)) - (MODEL_X)[c->poi];
+    TEAM_BARRIER(); /* all have read it */
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack from = LOADP(MODEL_X, i),
+                   to = qn_snap(pflush(PFMA(PACK_OF(away), LOADM(response, i), from + LOADM(shift, i))),
+                                LOADM(lower, i), LOADM(upper, i));
+        STOREP(MODEL_X, i, PSELECT(own, to, from));
+    }
+}
+
+/* Tasks' own starts. */
+FN void qn_own_starts(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m)
+{
+    const u32 n = MODEL_SLOTS, second = c->conditional ? n : 0;
+    rows_load(MODEL_X, m, c->starts, rows, PROFILE_STARTS_SIZE(n), second, n);
+    TEAM_IF(c->flags & PROFILE_HOLDS) rows_load(QN_FREE, m, c->starts, rows, PROFILE_STARTS_SIZE(n), n, n);
+}
+
+/* Takes idle lanes' next tasks. Returns lanes that have one. A failed free fit has no conditional one. */
+FN mask qn_take_rows(PRIVATE const qn_call *c, PRIVATE qn_fit *f, GLOBAL const elem *out)
+{
+    mask left = f->idle;
+    for (u32 go = 1; go;) {
+        f->rows = rows_take(f->rows, left, &f->next, c->end, c->none);
+        const mask found = rows_are_not(f->rows, c->none);
+        left = AND(left, AND(found, REAL_OF(c->conditional) > R(0.0)));
+        if (ANY(left)) left = AND(left, LOAD_ROWS(out, f->rows, c->stride, PROFILE_STATUS) != FIT_CONVERGED);
+        f->rows = rows_where(f->rows, NOT(left), c->none);
+        go = ANY(left) && f->next < c->end;
+    }
+    return AND(f->idle, rows_are_not(f->rows, c->none));
 }
 
 /* Gives idle lanes their next tasks: data, starts. */
-FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
+FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, GLOBAL const elem *out)
 {
-    f->rows = rows_take(f->rows, f->idle, &f->next, c->end, c->none);
-    const mask taken = AND(f->idle, rows_are_not(f->rows, c->none));
-    const pmask own = fit_packs(taken);
+    const u32 own = c->flags & PROFILE_STARTS,
+              responds = c->conditional && (!own || c->flags & PROFILE_KNOWN);
+    const mask taken = qn_take_rows(c, f, out);
+    const pmask moves = fit_packs(taken);
     rows_load(MODEL_MAIN, taken, c->data, f->rows, MODEL_DATA, 0, MODEL_DATA);
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-        STOREP(MODEL_X, i, PSELECT(own, LOADM(QN_SHARED(c, PROFILE_START), i), LOADP(MODEL_X, i)));
-    TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, taken, 0);
-    TEAM_IF(c->flags & PROFILE_HOLDS)
-        rows_load(QN_FREE, taken, c->starts, f->rows, PROFILE_STARTS_SIZE(MODEL_SLOTS), MODEL_SLOTS,
-                  MODEL_SLOTS);
-    f->begins = OR(f->begins, taken);
-    f->phase = SELECT(taken, R(0.0), f->phase);
+    TEAM_IF(responds) qn_respond(MODEL, c, f->rows, taken, out);
+    TEAM_IF(own && !responds) qn_own_starts(MODEL, c, f->rows, taken);
+    TEAM_IF(!own && !responds) {
+        GLOBAL const elem *start = QN_SHARED(c, PROFILE_START);
+        TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_X, i, PSELECT(moves, LOADM(start, i), LOADP(MODEL_X, i)));
+    }
+    f->begins = taken;
     f->evaluations = SELECT(taken, R(0.0), f->evaluations);
     TEAM_BARRIER();
 }
@@ -427,8 +476,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     f->accept =
         AND(f->running, AND(found < MODEL_HUGE, OR(f->begins, fit_enough(found, f->value, f->slope))));
     const real along = qn_take_pair(MODEL, f, ring);
-    const mask moves = AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_POI_FREE) > zero),
-               changed = OR(f->begins, qn_active_set(MODEL, c, moves));
+    const mask changed = OR(f->begins, qn_active_set(MODEL, c));
     TEAM_BARRIER(); /* all have read the scalars */
     ONE_WORKER
     {
@@ -438,19 +486,20 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
         QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
     }
     TEAM_BARRIER();
-    TEAM_IF(ANY(changed)) qn_factor_held(MODEL, c);
+    TEAM_IF(ANY(changed) && qn_holds(MODEL, c)) qn_factor_held(MODEL, c);
     f->length = SELECT(f->accept, one, f->length * fit_shorter(found, f->value, f->slope));
     f->backtracks = SELECT(f->accept, zero, f->backtracks + one);
     f->value = SELECT(f->accept, found, f->value);
 }
 
-FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
+FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
+    const u32 is_known = !c->conditional && c->flags & PROFILE_KNOWN;
     const mask shorten = AND(f->running, NOT(f->accept)),
                many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - qn_places_of_poi(c));
     const real least = R(0.25) * f->edm;
     f->edm = -fit_dot(MODEL, QN_SLOPE, QN_PRODUCT);
-    const mask known = AND(f->accept, AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_KNOWN) > R(0.0))),
+    const mask known = AND(f->accept, REAL_OF(is_known) > R(0.0)),
                closed = AND(f->accept, AND(f->edm <= c->tolerance, f->edm >= -c->tolerance)),
                fell = AND(f->accept, OR(f->begins, f->edm < least)), spent = f->evaluations >= c->limit,
                rounding = AND(AND(f->running, NOT(AND(f->begins, shorten))),
@@ -460,49 +509,19 @@ FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
     f->stuck = OR(AND(AND(shorten, NOT(f->done)), OR(f->begins, f->backtracks > QN_BACKTRACKS)),
                   AND(f->accept, AND(NOT(f->done), OR(many, NOT(f->edm > R(0.0))))));
     f->lost = AND(f->begins, shorten);
-    const mask first_done = AND(f->done, qn_is_free(f));
-    f->second = AND(first_done, REAL_OF(c->flags & PROFILE_CONDITIONAL) > R(0.0));
-    f->value_free = SELECT(first_done, f->value, f->value_free);
-    f->poi_free = SELECT(first_done, at_poi, f->poi_free);
-    f->evaluations_free = SELECT(first_done, f->evaluations, f->evaluations_free);
 }
 
-FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, GLOBAL elem *out)
+/* MODEL_X := next trial within bounds, PRODUCT := its offset from POINT. */
+FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, mask going)
 {
-    const u32 n = MODEL_SLOTS;
-    const mask is_free = qn_is_free(f);
-    rows_store(out, AND(f->done, is_free), f->rows, c->stride, PROFILE_POINT(n, 0), QN_POINT, n);
-    rows_store(out, AND(f->done, NOT(is_free)), f->rows, c->stride, PROFILE_POINT(n, 1), QN_POINT, n);
-}
-
-/* MODEL_X := next trial within bounds, PRODUCT := its offset from POINT. Conditional fits begin on the free
- * fit's response line. */
-FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, mask going, real at_poi)
-{
-    const u32 n = MODEL_SLOTS, poi = c->poi;
-    const pmask steps = fit_packs(f->accept), responds = fit_packs(f->second),
-                moves = fit_packs(OR(going, f->second));
-    real response = R(0.0);
-    TEAM_IF(poi != PROFILE_NO_POI) {
-        const real variance = LOADM1(c->matrix, poi * n + poi);
-        response = flush(DIVIDE(LOADM1(QN_SHARED(c, PROFILE_START), poi) - at_poi,
-                                SELECT(variance > R(0.0), variance, R(1.0))));
-    }
-    TEAM_FOR_PACK(i, n) {
+    const pmask steps = fit_packs(f->accept), moves = fit_packs(going);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack lower = LOADM(QN_SHARED(c, PROFILE_LOWER), i),
                    upper = LOADM(QN_SHARED(c, PROFILE_UPPER), i), from = LOADP(QN_POINT, i);
         const pack d = PSELECT(steps, fit_capped(LOADP(QN_PRODUCT, i), LOADM(QN_SHARED(c, PROFILE_CAP), i)),
                                LOADP(QN_STEP, i));
         STOREP(QN_STEP, i, d);
-        pack to = PFMA(PACK_OF(f->length), d, from);
-        if (poi != PROFILE_NO_POI)
-            to = PSELECT(responds,
-                         PFMA(PACK_OF(response), LOADM(c->matrix + poi * n, i),
-                              from + LOADM(QN_SHARED(c, PROFILE_SHIFT), i)),
-                         to);
-        to = pflush(to);
-        to = PSELECT(to < lower + QN_SNAP, lower, to);
-        to = PSELECT(to > upper - QN_SNAP, upper, to);
+        pack to = qn_snap(pflush(PFMA(PACK_OF(f->length), d, from)), lower, upper);
         to = PSELECT(AND(moves, LOADP(MODEL_ACTIVE, i) > PK(0.0)), to, from);
         STOREP(MODEL_X, i, to);
         STOREP(QN_PRODUCT, i, pflush(to - from));
@@ -532,53 +551,72 @@ FN_LARGE void qn_aim_downhill(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask l
     TEAM_BARRIER();
 }
 
-/* The trial's slope; starts of conditional fits; idle lanes. */
-FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
+/* The trial's slope; idle lanes. */
+FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
-    const real wanted = LOADM1(c->matrix, PROFILE_SCALAR(MODEL_SLOTS, PROFILE_MU));
     const mask going = AND(f->running, AND(NOT(f->done), NOT(OR(f->spent, f->stuck))));
-    GLOBAL real *x = MODEL_X;
-    qn_aim(MODEL, c, f, going, at_poi);
-    TEAM_IF((c->flags & (PROFILE_STARTS | PROFILE_KNOWN)) == PROFILE_STARTS)
-        qn_own_start(MODEL, c, f->rows, f->second, 1);
+    qn_aim(MODEL, c, f, going);
     f->slope = fit_dot(MODEL, QN_PRODUCT, QN_SLOPE);
-    TEAM_IF(c->poi != PROFILE_NO_POI) {
-        ONE_WORKER
-        {
-            x[c->poi] = SELECT(f->second, wanted, x[c->poi]);
-        }
-        TEAM_BARRIER();
-    }
     const mask turned = AND(AND(going, f->accept), NOT(f->slope < R(0.0)));
     TEAM_IF(ANY(turned)) {
         qn_aim_downhill(MODEL, c, turned);
         f->slope = fit_dot(MODEL, QN_PRODUCT, QN_SLOPE);
     }
     const mask uphill = AND(going, NOT(f->slope < R(0.0)));
-    f->idle = OR(OR(AND(f->done, NOT(f->second)), uphill), OR(f->spent, f->stuck));
+    f->idle = OR(OR(f->done, uphill), OR(f->spent, f->stuck));
 }
 
 FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f,
                          GLOBAL elem *out)
 {
-    const real zero = R(0.0), fits = f->phase + SELECT(f->done, R(1.0), zero);
+    const real zero = R(0.0), done = SELECT(f->done, R(1.0), zero);
     const lane_rows to = rows_where(f->rows, f->idle, c->none);
-    real a[PROFILE_ANSWER_SCALARS];
-    a[PROFILE_VALUE_FREE] = f->value_free;
-    a[PROFILE_VALUE_FIXED] = f->value;
-    a[PROFILE_POI] = f->poi_free;
-    a[PROFILE_EVALUATIONS_FREE] = SELECT(fits > zero, f->evaluations_free, f->evaluations);
-    a[PROFILE_EVALUATIONS_FIXED] = SELECT(qn_is_free(f), zero, f->evaluations);
-    a[PROFILE_STATUS] =
-        SELECT(f->lost, FIT_NON_FINITE,
-               SELECT(f->spent, FIT_AT_LIMIT, SELECT(f->done, FIT_CONVERGED, FIT_NO_PROGRESS)));
-    a[PROFILE_FITS] = fits;
-    a[PROFILE_EDM] = f->edm;
-    a[PROFILE_SLOPE_POI] = zero;
+    if (PROFILE_KEPT(c->flags) > c->conditional)
+        rows_store(out, f->done, f->rows, c->stride, PROFILE_POINT(MODEL_SLOTS, c->conditional), QN_POINT,
+                   MODEL_SLOTS);
     ONE_WORKER
     {
-        if (c->poi != PROFILE_NO_POI) a[PROFILE_SLOPE_POI] = (QN_SLOPE)[c->poi];
-        for (u32 k = 0; k < PROFILE_ANSWER_SCALARS; k++) STORE_ROWS(out, to, c->stride, k, a[k]);
+        const u32 stride = c->stride, second = c->conditional;
+        real at_poi = zero, slope_poi = zero;
+        if (c->poi != PROFILE_NO_POI) {
+            at_poi = (QN_POINT)[c->poi];
+            slope_poi = (QN_SLOPE)[c->poi];
+        }
+        STORE_ROWS(out, to, stride, second ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE, f->value);
+        STORE_ROWS(out, to, stride, second ? PROFILE_EVALUATIONS_FIXED : PROFILE_EVALUATIONS_FREE,
+                   f->evaluations);
+        STORE_ROWS(out, to, stride, PROFILE_STATUS,
+                   SELECT(f->lost, FIT_NON_FINITE,
+                          SELECT(f->spent, FIT_AT_LIMIT, SELECT(f->done, FIT_CONVERGED, FIT_NO_PROGRESS))));
+        STORE_ROWS(out, to, stride, PROFILE_FITS, REAL_OF(second) + done);
+        STORE_ROWS(out, to, stride, PROFILE_EDM, f->edm);
+        STORE_ROWS(out, to, stride, PROFILE_SLOPE_POI, slope_poi);
+        if (!second) {
+            STORE_ROWS(out, to, stride, PROFILE_VALUE_FIXED, f->value);
+            STORE_ROWS(out, to, stride, PROFILE_EVALUATIONS_FIXED, zero);
+            STORE_ROWS(out, to, stride, PROFILE_POI, at_poi);
+        }
+    }
+}
+
+/* The team's share of free or of conditional fits. */
+FN void qn_run_fits(MODEL_PARAMETERS, PRIVATE const qn_call *c, GLOBAL elem *out)
+{
+    qn_fit f = qn_begin(MODEL, c);
+    u32 go = 1;
+    for (u32 turn = 0; go; turn++) {
+        const u32 ring = turn % QN_PAIRS;
+        f.begins = R(0.0) > R(1.0);
+        TEAM_IF(ANY(f.idle)) qn_take_tasks(MODEL, c, &f, out);
+        f.running = rows_are_not(f.rows, c->none);
+        go = ANY(f.running) != 0;
+        TEAM_IF(go) {
+            qn_evaluate(MODEL, c, &f, ring);
+            qn_direction(MODEL, c, ring);
+            qn_judge(MODEL, c, &f);
+            qn_go_on(MODEL, c, &f);
+            TEAM_IF(ANY(f.idle)) qn_store_answers(MODEL, c, &f, out);
+        }
     }
 }
 
@@ -586,27 +624,11 @@ FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE con
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
                      real tolerance, real near)
 {
-    const qn_call c = qn_read_call(MODEL, args, in, team, tolerance, near);
-    qn_fit f = qn_begin(MODEL, &c);
-    u32 go = 1;
-    for (u32 turn = 0; go; turn++) {
-        const u32 ring = turn % QN_PAIRS;
-        TEAM_IF(ANY(f.idle)) qn_take_tasks(MODEL, &c, &f);
-        f.running = rows_are_not(f.rows, c.none);
-        go = ANY(f.running) != 0;
-        TEAM_IF(go) {
-            qn_evaluate(MODEL, &c, &f, ring);
-            qn_direction(MODEL, &c, ring);
-            real at_poi = R(0.0);
-            TEAM_IF(c.poi != PROFILE_NO_POI) at_poi = (QN_POINT)[c.poi];
-            qn_judge(MODEL, &c, &f, at_poi);
-            TEAM_IF(c.flags & PROFILE_POINTS) qn_store_points(MODEL, &c, &f, out);
-            qn_go_on(MODEL, &c, &f, at_poi);
-            TEAM_IF(ANY(f.idle)) qn_store_answers(MODEL, &c, &f, out);
-            f.begins = f.second;
-            f.phase = SELECT(f.second, R(1.0), f.phase);
-            f.evaluations = SELECT(f.second, R(0.0), f.evaluations);
-        }
+    const u32 fits = args[PROFILE_ARG_FLAGS] & PROFILE_CONDITIONAL ? 2 : 1;
+    for (u32 conditional = 0; conditional < fits; conditional++) {
+        const qn_call c = qn_read_call(MODEL, args, in, team, conditional, tolerance, near);
+        TEAM_BARRIER(); /* ends of free fits are seen */
+        qn_run_fits(MODEL, &c, out);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SHARE_MOST 32u /* tasks per lane: lanes idle only in the last */
+#define SHARE_MOST 64u /* tasks per lane: lanes idle only in the last */
 
 static size_t task_row(const struct profile_tasks *tasks, size_t k)
 {
@@ -19,52 +19,74 @@ static uint32_t task_flags(const struct profile_tasks *tasks)
            (tasks->own_holds ? PROFILE_HOLDS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
 }
 
-static size_t shared_size(const struct profile_plan *plan, size_t count)
+static const struct profile_metric *metric_of(const struct profile_plan *plan, bool conditional)
 {
-    return PROFILE_SHARED(paritas_model_frozen(plan->model)->n_slots, count, plan->metric->rank);
+    return conditional ? plan->metric->conditional : plan->metric;
 }
 
-/* The product's table: the metric's free part. */
-static void put_metric(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
+static size_t shared_of_fits(const struct profile_plan *plan, bool conditional, size_t count)
 {
-    const struct profile_metric *metric = plan->metric;
-    const size_t slots = paritas_model_frozen(plan->model)->n_slots, rank = metric->rank,
-                 row = PROFILE_COMPACT_ROW(count), rank_row = PROFILE_COMPACT_ROW(rank),
-                 compact = PROFILE_COMPACT(slots);
-    memset(in + compact, 0, (shared_size(plan, count) - compact) * sizeof *in);
+    return PROFILE_SHARED(paritas_model_frozen(plan->model)->n_slots, count,
+                          metric_of(plan, conditional)->rank);
+}
+
+static size_t shared_size(const struct profile_plan *plan, size_t count)
+{
+    return shared_of_fits(plan, false, count) + (plan->conditional ? shared_of_fits(plan, true, count) : 0);
+}
+
+/* The product's table, `compact`, which is 0: the metric's free part. */
+static void put_metric(const struct profile_metric *metric, size_t slots, const uint32_t *free_slots,
+                       size_t count, double *in)
+{
+    const size_t rank = metric->rank, compact = PROFILE_COMPACT(slots),
+                 columns = PROFILE_COLUMNS(slots, count), by_slot = PROFILE_BY_SLOT(slots, count, rank);
     if (rank == 0) {
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < count; j++)
-                in[compact + i * row + j] = metric->matrix[free_slots[i] * slots + free_slots[j]];
+                in[compact + PROFILE_TABLE_AT(count, i, j)] =
+                    metric->matrix[free_slots[i] * slots + free_slots[j]];
         return;
     }
     memcpy(in + compact, metric->diagonal, count * sizeof *in);
     for (size_t k = 0; k < rank; k++) {
         in[PROFILE_SIGNS(slots, count, rank) + k] = k < metric->added ? 1.0 : -1.0;
         for (size_t i = 0; i < count; i++)
-            in[PROFILE_COLUMNS(slots, count) + k * row + i] =
-                in[PROFILE_BY_SLOT(slots, count, rank) + i * rank_row + k] = metric->columns[k * count + i];
+            in[columns + PROFILE_TABLE_AT(rank, k, i)] = in[by_slot + PROFILE_TABLE_AT(count, i, k)] =
+                metric->columns[k * count + i];
     }
 }
 
-static void put_shared(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
+/* From free fits' ends to conditional fits' starts. */
+static void put_response(const struct profile_plan *plan, double *in)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t slots = model->n_slots;
-    const struct fit_job job = profile_job(plan, false, NULL, plan->start);
-    double *cap = in + PROFILE_VECTOR(slots, PROFILE_CAP), *shift = in + PROFILE_VECTOR(slots, PROFILE_SHIFT),
-           *scalars = in + PROFILE_SCALAR(slots, 0), *compact = in + PROFILE_COMPACT(slots);
-    memcpy(in, plan->metric->matrix, slots * slots * sizeof *in);
+    const uint32_t poi = model->slot_of[plan->poi];
+    const double *column = plan->metric->matrix + poi * slots, variance = column[poi];
+    double *shift = in + PROFILE_VECTOR(slots, PROFILE_SHIFT),
+           *response = in + PROFILE_VECTOR(slots, PROFILE_RESPONSE);
+    for (size_t p = 0; p < model->n_parameters; p++)
+        shift[model->slot_of[p]] = plan->conditional_start[p] - plan->start[p];
+    for (size_t i = 0; i < slots && variance > 0.0; i++) response[i] = column[i] / variance;
+    in[PROFILE_SCALAR(slots, PROFILE_POI_START)] = plan->start[plan->poi];
+}
+
+static void put_shared(const struct profile_plan *plan, bool conditional, const uint32_t *free_slots,
+                       size_t count, double *in)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const struct profile_metric *metric = metric_of(plan, conditional);
+    const size_t slots = model->n_slots, vectors = PROFILE_VECTOR(slots, PROFILE_CAP);
+    const struct fit_job job = profile_job(plan, conditional, NULL, plan->start);
+    memcpy(in, metric->matrix, slots * slots * sizeof *in);
     rows_put_fit(model, &job, in + PROFILE_VECTOR(slots, PROFILE_START));
-    memset(cap, 0, (size_t)(compact - cap) * sizeof *cap);
-    for (size_t p = 0; p < model->n_parameters; p++) {
-        const uint32_t slot = model->slot_of[p];
-        if (model->width[p] > 0.0) cap[slot] = STEP_WIDTHS * model->width[p];
-        if (plan->conditional) shift[slot] = plan->conditional_start[p] - plan->start[p];
-    }
-    scalars[PROFILE_MU] = plan->mu;
+    memset(in + vectors, 0, (shared_of_fits(plan, conditional, count) - vectors) * sizeof *in);
+    for (size_t p = 0; p < model->n_parameters; p++)
+        if (model->width[p] > 0.0) in[vectors + model->slot_of[p]] = STEP_WIDTHS * model->width[p];
+    if (conditional) put_response(plan, in);
     if (plan->poi >= 0) in[PROFILE_VECTOR(slots, PROFILE_FREE) + model->slot_of[plan->poi]] = 0.0;
-    put_metric(plan, free_slots, count, in);
+    put_metric(metric, slots, free_slots, count, in);
 }
 
 static paritas_status fill_tasks(void *user, struct launch_rows *rows)
@@ -83,9 +105,12 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     args[PROFILE_ARG_EVALUATIONS] = tasks->evaluations;
     args[PROFILE_ARG_FREE] = (uint32_t)count;
     args[PROFILE_ARG_RANK] = (uint32_t)plan->metric->rank;
+    if (plan->conditional) args[PROFILE_ARG_RANK_CONDITIONAL] = (uint32_t)plan->metric->conditional->rank;
     for (size_t i = 0, at = 0; i < p; i++)
         if (!plan->fixed[i]) free_slots[at++] = model->slot_of[i];
-    put_shared(plan, free_slots, count, rows->in);
+    put_shared(plan, false, free_slots, count, rows->in);
+    if (plan->conditional)
+        put_shared(plan, true, free_slots, count, rows->in + shared_of_fits(plan, false, count));
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(tasks, rows->at + k);
         double *start = starts + k * PROFILE_STARTS_SIZE(slots);
@@ -119,7 +144,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
     const size_t slots = model->n_slots, fits = tasks->plan->conditional ? 2 : 1;
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(tasks, rows->at + k);
-        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, tasks->wants_ends);
+        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, task_flags(tasks));
         struct profile *profile = &tasks->profiles[row];
         profile->iterations +=
             take_evaluations(tasks, row, answer) + (unsigned)answer[PROFILE_EVALUATIONS_FIXED];
@@ -147,7 +172,7 @@ paritas_status profile_tasks_run(paritas_context *context, struct paritas_device
     struct launch_plan plan = rows_plan(model, model->family->profile);
     plan.in.once = shared_size(tasks->plan, count);
     plan.in.job = model->n_places + (tasks->from_ends ? PROFILE_STARTS_SIZE(slots) : 0);
-    plan.out.job = PROFILE_ANSWER_SIZE(slots, tasks->wants_ends);
+    plan.out.job = PROFILE_ANSWER_SIZE(slots, task_flags(tasks));
     plan.args.once = PROFILE_ARGS + count;
     plan.share_most = SHARE_MOST;
     plan.fill = fill_tasks;

@@ -21,11 +21,12 @@ enum profile_starts {
 /* Inverse Hessian for quasi-Newton. Where data were drawn, bins' weights are the expected ones. So it is the
  * constraints' variances, less a column per bin. An unconstrained parameter adds a column. */
 struct profile_metric {
-    double *matrix;   /* n_slots squared */
-    double *diagonal; /* of parameters that are not fixed, user's order */
-    double *columns;  /* rank of them */
-    size_t added;     /* of them add to the diagonal; the others subtract */
-    size_t rank;      /* 0: only `matrix`; else it is the sum, to rounding */
+    double *matrix;                     /* n_slots squared */
+    double *diagonal;                   /* of parameters that are not fixed, user's order */
+    double *columns;                    /* rank of them */
+    size_t added;                       /* of them add to the diagonal; the others subtract */
+    size_t rank;                        /* 0: only `matrix`; else it is the sum, to rounding */
+    struct profile_metric *conditional; /* of conditional fits: without the parameter of interest */
 };
 
 /* Where quasi-Newton ended in free fits of the first n rows, and after how many evaluations (0: not known).
@@ -80,7 +81,8 @@ struct profile {
 /* Parameters that are not fixed. */
 size_t profile_free_count(const struct profile_plan *plan);
 /* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and
- * off bounds. Arrays from `arena`. *usable: exists and is positive. */
+ * off bounds; of conditional fits at their start, where it is known. Arrays from `arena`. *usable: exists and
+ * is positive. */
 paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,
                                const double *expected, struct arena *arena, struct profile_metric *metric,
                                bool *usable);
