@@ -450,6 +450,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     }
     f->begins = taken;
     f->evaluations = SELECT(taken, R(0.0), f->evaluations);
+    f->slope = SELECT(taken, R(-1.0), f->slope); /* not that of the task before */
     TEAM_BARRIER();
 }
 

@@ -93,6 +93,16 @@ static paritas_status draw_probes(paritas_context *context, const struct ensembl
     return *data ? draw_rows(context, e, 0, ENSEMBLE_PROBES, *data) : paritas_fail_memory(context);
 }
 
+/* For a run, unless its fits begin in f32. */
+static paritas_status keep_probes(paritas_context *context, struct ensemble *e, const struct profile *probes)
+{
+    if (profile_begins_in_f32(context, &e->options.plan)) return PARITAS_OK;
+    e->probes = arena_array(&e->arena, ENSEMBLE_PROBES, sizeof *e->probes);
+    if (!e->probes) return paritas_fail_memory(context);
+    memcpy(e->probes, probes, ENSEMBLE_PROBES * sizeof *probes);
+    return PARITAS_OK;
+}
+
 /* By how much a fit ends above another method's, in NLL; 0 where that has no answer. */
 static double rise(double value, double other, paritas_fit_status status_of_other)
 {
@@ -133,8 +143,9 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
     plan.metric = &e->metric;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, shared, NULL);
     paritas_release(&context->allocator, data);
-    if (status == PARITAS_OK) e->quasi_newton = is_worth_it(shared, alone);
-    return status;
+    if (status != PARITAS_OK) return status;
+    e->quasi_newton = is_worth_it(shared, alone);
+    return e->quasi_newton ? keep_probes(context, e, shared) : PARITAS_OK;
 }
 
 /* How far does a further start fall below the usual one, in the first toys? */
@@ -210,18 +221,26 @@ static size_t at_once(const paritas_context *context, const struct ensemble *e, 
     return most < n ? most : n;
 }
 
-/* Draws and fits `count` toys; their free fits are known, or noted, where the caller keeps them. */
+/* Draws and fits `count` toys, or takes them from the probes. Their free fits are known, or noted, where the
+ * caller keeps them. */
 static paritas_status run_part(paritas_context *context, const struct ensemble *e, uint64_t first,
                                size_t count, double *rows, struct profile *profiles, double *parameters)
 {
     struct profile_plan plan = e->options.plan;
     struct profile_known known;
+    size_t fitted = 0;
     if (e->known && e->quasi_newton) {
         TRY(known_fits_take(context, e->known, &plan, e->expected, first, count, &known));
         plan.known = &known;
     }
     TRY(draw_rows(context, e, first, count, rows));
-    return profiles_fit(context, &plan, count, rows, profiles, parameters);
+    if (e->probes && e->quasi_newton && !plan.known && !parameters && first < ENSEMBLE_PROBES) {
+        const size_t left = ENSEMBLE_PROBES - (size_t)first;
+        fitted = left < count ? left : count;
+        memcpy(profiles, e->probes + first, fitted * sizeof *profiles);
+    }
+    return profiles_fit(context, &plan, count - fitted, rows + fitted * e->model->n_places, profiles + fitted,
+                        parameters);
 }
 
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,

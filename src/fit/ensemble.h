@@ -31,6 +31,7 @@ struct ensemble {
     uint32_t *items;  /* random stream per place */
     /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
     bool quasi_newton;
+    struct profile *probes;   /* those toys' fits; NULL: none */
     double below;             /* largest of the probes' (struct profile), if several minima matter; else 0 */
     struct known_fits *known; /* set by the caller; NULL: none. Not for calls at the same time */
 };

@@ -37,8 +37,8 @@ size_t profile_free_count(const struct profile_plan *plan)
     return count;
 }
 
-/* Next column: at `pivot` of what the columns leave of the matrix, or, once all columns that add are there, of
- * the diagonal less that. `left`: its diagonal; 0 where there is nothing left. */
+/* Next column: at `pivot` of what the columns leave of the matrix, or, once all that add are there, of the
+ * diagonal less that. `left`: its diagonal; 0 where there is nothing left. */
 static void take_column(struct profile_metric *metric, const double *matrix, size_t n, bool subtracts,
                         size_t pivot, double *left)
 {
