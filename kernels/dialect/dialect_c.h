@@ -263,6 +263,8 @@ FN pack gather_pack(const real *p, const u32 *index)
 }
 #define GATHERP(p, idx, i) gather_pack(p, (idx) + (i))
 #if PACK == 8
+#define TURN_PACK(v, n) \
+    __builtin_shufflevector(v, v, n, (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7)
 /* Rows of an 8 x 8 block to columns, in three rounds. */
 #define TRANSPOSE_PACKS(v) transpose_packs(v)
 FN void transpose_packs(pack *v)

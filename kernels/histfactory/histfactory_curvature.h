@@ -132,11 +132,17 @@ FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
 FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
 {
     GLOBAL real *diagonal = HF_S(DIAGONAL);
-    GLOBAL const real *active = HF_S(ACTIVE);
-    TEAM_FOR(i, mi[HF_DENSE]) {
-        GLOBAL real *d = HF_S(TILES) + TILE_OFFSET(i / 8, i / 8) + 9 * (i % 8);
-        const real whole = flush(FMA(damping, s[mi[HF_S_SCALE] + i], d[0] + diagonal[i]));
-        diagonal[i] = SELECT(active[i] > R(0.0), whole, R(1.0));
+    GLOBAL const real *active = HF_S(ACTIVE), *scale = HF_S(SCALE);
+    TEAM_FOR(I, mi[HF_BLOCKS]) {
+        GLOBAL const real *tile = HF_S(TILES) + TILE_OFFSET(I, I);
+        UNROLL for (u32 i = 0; i < 8; i += PACK)
+        {
+            pack own = PACK_OF(tile[9 * i]);
+            UNROLL for (u32 j = 1; j < PACK; j++) ELEMENT(own, j) = tile[9 * (i + j)];
+            const pack whole =
+                pflush(PFMA(PACK_OF(damping), LOADP(scale, 8 * I + i), own + LOADP(diagonal, 8 * I + i)));
+            STOREP(diagonal, 8 * I + i, PSELECT(LOADP(active, 8 * I + i) > PK(0.0), whole, PK(1.0)));
+        }
     }
     TEAM_BARRIER();
 }
@@ -164,7 +170,11 @@ FN void hf_hold_inactive(HF_PARAMETERS)
             }
     }
     TEAM_BARRIER();
-    TEAM_FOR(i, mi[HF_DENSE]) tiles[TILE_OFFSET(i / 8, i / 8) + 9 * (i % 8)] = s[mi[HF_S_DIAGONAL] + i];
+    TEAM_FOR(I, blocks) {
+        GLOBAL real *tile = tiles + TILE_OFFSET(I, I);
+        GLOBAL const real *diagonal = HF_S(DIAGONAL) + 8 * I;
+        UNROLL for (u32 i = 0; i < 8; i++) tile[9 * i] = diagonal[i];
+    }
     TEAM_BARRIER();
 }
 

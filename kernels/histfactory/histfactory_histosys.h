@@ -124,13 +124,14 @@ FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, GLOBAL real *base, u32
     if (LANES > 1 && !varied)
         HF_BY_BINS(bins, HF_BASE_OF);
     else
-        for (u32 b = 0; b < bins; b += HF_BASE_PACKS * PACK)
+        for (u32 b = 0; b < (HF_BASE_PACKS * PACK < 8 ? bins : 1); b += HF_BASE_PACKS * PACK)
             hf_base_of_bins(HF, nominal, shifts, slot, n, b, HF_BASE_PACKS * PACK, base);
 #undef HF_BASE_OF
 }
 
-FN_LARGE void hf_cells(HF_PARAMETERS, hf_part part)
+FN_LARGE void hf_cells(HF_PARAMETERS, hf_part_key key)
 {
+    const hf_part part = hf_part_of(mi, key);
     TEAM_FOR(k, part.cells) {
         const u32 cell = part.first_cell + k;
         hf_cell ce = (hf_cell)(HF_I(CELLS)) + cell;
@@ -248,6 +249,7 @@ FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real
 {
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
+        if (un->histosys_count == 0) continue;
         GLOBAL const real *weight = HF_S(CELL_WEIGHT) + (hf_cell_at(ch, 0, u) - part.cell_shift);
         GLOBAL real *to = sums + (un->sums - part.sums_shift);
         if (un->varied == HF_NOT_VARIED)

@@ -130,24 +130,24 @@ FN hf_entry_factor hf_normsys(HF_PARAMETERS, hf_numbers block, u32 code, CONSTAN
 
 /* F per unit, 8 interleaved products, then a tree; logarithms go to `exponents`, u to NU (0 in padding). A
  * division costs as much as thirty products, so entries i and i + 8 share one. */
-FN void hf_normsys_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents, u32 code, u32 derivatives,
+FN void hf_normsys_products(HF_PARAMETERS, hf_part_key key, GLOBAL real *exponents, u32 code, u32 derivatives,
                             u32 varied)
 {
     const hf_numbers all = hf_coefficients(HF, varied);
+    const hf_part part = hf_part_of(mi, key);
     TEAM_FOR(k, part.units) {
         const u32 unit = part.first_unit + k;
         hf_unit un = hf_unit_of(mi, unit);
         const u32 first = un->normsys, end = first + un->normsys_count, padded = first + un->normsys_padded;
-        pack product[8 / PACK];
-        acc8 exponent = acc8_zero();
-        UNROLL for (u32 j = 0; j < 8; j += PACK) product[j / PACK] = PK(1.0);
+        acc8 product, exponent = acc8_zero();
+        UNROLL for (u32 j = 0; j < 8; j += PACK) product.part[j / PACK] = PK(1.0);
         for (u32 i = first; i < end; i += 16) {
             const hf_numbers block = hf_factor_block(all, code, i), next = hf_factor_block(all, code, i + 8);
             CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + i;
             GLOBAL real *nu = HF_S(NU) + (i - part.normsys_shift);
             UNROLL for (u32 j = 0; j < 8; j += PACK) if (i + j < end)
             {
-                PRIVATE pack *sum = &exponent.part[j / PACK], *to = &product[j / PACK];
+                PRIVATE pack *sum = &exponent.part[j / PACK], *to = &product.part[j / PACK];
                 const hf_entry_factor f = hf_normsys(HF, block, code, slot, j, sum);
                 if (i + 8 + j < end) {
                     const hf_entry_factor g = hf_normsys(HF, next, code, slot + 8, j, sum);
@@ -159,35 +159,34 @@ FN void hf_normsys_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents,
                     }
                 } else {
                     *to = pflush(*to * f.v);
+                    /* as beside a factor of 1: packs meet padding there */
                     if (derivatives) STOREP(nu, j, pflush(f.slope * PDIVIDE(PK(1.0), f.divisor)));
                 }
             }
         }
-        if (derivatives) /* factors of 1 */
-            for (u32 i = end; i < padded; i++) s[mi[HF_S_NU] + i - part.normsys_shift] = R(0.0);
-        real p[8];
-        UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(product[j / PACK], j % PACK);
-        s[mi[HF_S_F] + unit] = flush(flush(flush(p[0] * p[4]) * flush(p[2] * p[6])) *
-                                     flush(flush(p[1] * p[5]) * flush(p[3] * p[7])));
+        if (derivatives) /* packs of padding; in others it has factors of 1 */
+            for (u32 i = (end + PACK - 1) / PACK * PACK; i < padded; i += PACK)
+                STOREP(HF_S(NU), i - part.normsys_shift, PK(0.0));
+        s[mi[HF_S_F] + unit] = acc8_product(product);
         exponents[unit] = acc8_total(exponent);
     }
 }
 
 /* By one polynomial code, the usual case; the others. */
-FN_LARGE void hf_polynomial_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents)
+FN_LARGE void hf_polynomial_products(HF_PARAMETERS, hf_part_key key, GLOBAL real *exponents)
 {
-    hf_normsys_products(HF, part, exponents, 4, 0, 0);
+    hf_normsys_products(HF, key, exponents, 4, 0, 0);
 }
-FN_LARGE void hf_polynomial_slopes(HF_PARAMETERS, hf_part part, GLOBAL real *exponents)
+FN_LARGE void hf_polynomial_slopes(HF_PARAMETERS, hf_part_key key, GLOBAL real *exponents)
 {
-    hf_normsys_products(HF, part, exponents, 4, 1, 0);
+    hf_normsys_products(HF, key, exponents, 4, 1, 0);
 }
-FN_LARGE void hf_other_products(HF_PARAMETERS, hf_part part, GLOBAL real *exponents, u32 derivatives)
+FN_LARGE void hf_other_products(HF_PARAMETERS, hf_part_key key, GLOBAL real *exponents, u32 derivatives)
 {
     if (mi[HF_SWITCHES] & HF_VARIED_FACTORS)
-        hf_normsys_products(HF, part, exponents, mi[HF_NORMSYS_CODE], derivatives, 1);
+        hf_normsys_products(HF, key, exponents, mi[HF_NORMSYS_CODE], derivatives, 1);
     else
-        hf_normsys_products(HF, part, exponents, mi[HF_NORMSYS_CODE], derivatives, 0);
+        hf_normsys_products(HF, key, exponents, mi[HF_NORMSYS_CODE], derivatives, 0);
 }
 
 /* v''/v - u^2. */

@@ -15,16 +15,17 @@
 #include "histfactory/histfactory_normsys.h"
 
 /* No division: a signal strength may be 0. */
-FN_LARGE void hf_units(HF_PARAMETERS, hf_part part, u32 derivatives)
+FN_LARGE void hf_units(HF_PARAMETERS, hf_part_key key, u32 derivatives)
 {
+    const hf_part part = hf_part_of(mi, key);
     GLOBAL const real *x = HF_S(X);
     GLOBAL real *exponents = HF_S(PHI); /* until Phi is made */
     if (mi[HF_NORMSYS_CODE] != 4 || mi[HF_SWITCHES] & HF_VARIED_FACTORS)
-        hf_other_products(HF, part, exponents, derivatives);
+        hf_other_products(HF, key, exponents, derivatives);
     else if (derivatives)
-        hf_polynomial_slopes(HF, part, exponents);
+        hf_polynomial_slopes(HF, key, exponents);
     else
-        hf_polynomial_products(HF, part, exponents);
+        hf_polynomial_products(HF, key, exponents);
     TEAM_BARRIER();
     TEAM_FOR(k, (part.units + PACK - 1) / PACK) {
         const u32 unit = part.first_unit + k * PACK, end = part.first_unit + part.units;
@@ -89,8 +90,9 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 
     return pflush(lambda);
 }
 
-FN_LARGE void hf_panels(HF_PARAMETERS, hf_part part)
+FN_LARGE void hf_panels(HF_PARAMETERS, hf_part_key key)
 {
+    const hf_part part = hf_part_of(mi, key);
     const pack zero = PK(0.0), one = PK(1.0);
     const u32 beyond = ANY(HF_REACH > R(0.0));
     TEAM_FOR(p, part.panels) {
@@ -228,8 +230,9 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
     }
 }
 
-FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part part, hf_channel ch)
+FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch)
 {
+    const hf_part part = hf_part_of(mi, key);
     hf_unit_weights(HF, part, ch);
     TEAM_BARRIER();
     hf_histosys_sums(HF, part, ch, HF_S(HSUM), 0);
@@ -284,12 +287,13 @@ FN void hf_local_gradient(HF_PARAMETERS, hf_part part, GLOBAL real *gradient)
 }
 
 /* Of the part's channels: added in dense slots. */
-FN_LARGE void hf_gradient(HF_PARAMETERS, hf_part part)
+FN_LARGE void hf_gradient(HF_PARAMETERS, hf_part_key key)
 {
+    const hf_part part = hf_part_of(mi, key);
     GLOBAL real *gradient = HF_S(GRADIENT);
     for (u32 k = 0; k < part.channels; k++) {
         hf_channel ch = hf_channel_of(mi, part.first_channel + k);
-        hf_unit_sums(HF, part, ch);
+        hf_unit_sums(HF, key, ch);
         hf_channel_gradient(HF, part, ch, gradient);
     }
     hf_local_gradient(HF, part, gradient);
@@ -316,14 +320,15 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
         TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(HF_S(GRADIENT), i, PK(0.0));
         TEAM_BARRIER();
     }
-    for (u32 k = 0; k < hf_parts(mi); k++) {
-        const hf_part part = hf_part_of(mi, k, derivatives != MODEL_SLOPE);
-        hf_units(HF, part, derivatives);
-        hf_cells(HF, part);
+    const u32 by_channel = hf_goes_by_channel(mi), parts = by_channel ? mi[HF_CHANNELS] : 1;
+    for (u32 k = 0; k < parts; k++) {
+        const hf_part_key key = hf_part_key_of(by_channel ? k : HF_WHOLE, derivatives != MODEL_SLOPE);
+        hf_units(HF, key, derivatives);
+        hf_cells(HF, key);
         TEAM_BARRIER();
-        hf_panels(HF, part);
+        hf_panels(HF, key);
         TEAM_BARRIER();
-        TEAM_IF(derivatives) hf_gradient(HF, part);
+        TEAM_IF(derivatives) hf_gradient(HF, key);
     }
     hf_penalties(HF);
     TEAM_BARRIER();

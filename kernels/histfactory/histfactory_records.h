@@ -136,6 +136,22 @@ typedef struct {
     u32 kept; /* 1: second derivatives follow */
 } hf_part;
 
+/* Names a part, in a register. A call with the part itself would read its words again as wider ones, and wait
+ * for them. */
+typedef struct {
+    u32 number; /* or HF_WHOLE */
+    u32 kept;
+} hf_part_key;
+#define HF_WHOLE 0xffffffffu
+
+FN hf_part_key hf_part_key_of(u32 number, u32 kept)
+{
+    hf_part_key key;
+    key.number = number;
+    key.kept = kept;
+    return key;
+}
+
 FN hf_part hf_whole(CONSTANT u32 *mi)
 {
     hf_part p;
@@ -152,19 +168,18 @@ FN hf_part hf_whole(CONSTANT u32 *mi)
 /* Many workers share the whole model. One alone goes channel by channel, while a channel is in its cache;
  * small models are there as a whole. */
 #define HF_CELLS_AT_ONCE 16
-FN u32 hf_parts(CONSTANT u32 *mi)
+FN u32 hf_goes_by_channel(CONSTANT u32 *mi)
 {
-    return TEAM_IS_ONE && mi[HF_CELLS] > HF_CELLS_AT_ONCE ? mi[HF_CHANNELS] : 1;
+    return TEAM_IS_ONE && mi[HF_CELLS] > HF_CELLS_AT_ONCE;
 }
 
-/* The k-th part of an evaluation. */
-FN hf_part hf_part_of(CONSTANT u32 *mi, u32 k, u32 kept)
+FN hf_part hf_part_of(CONSTANT u32 *mi, hf_part_key key)
 {
     hf_part p = hf_whole(mi);
-    p.kept = kept;
-    if (hf_parts(mi) != mi[HF_CHANNELS]) return p;
-    hf_channel ch = hf_channel_of(mi, k);
-    p.first_channel = k;
+    p.kept = key.kept;
+    if (key.number == HF_WHOLE) return p;
+    hf_channel ch = hf_channel_of(mi, key.number);
+    p.first_channel = key.number;
     p.channels = 1;
     p.first_unit = ch->first_unit;
     p.units = ch->units;
@@ -172,7 +187,7 @@ FN hf_part hf_part_of(CONSTANT u32 *mi, u32 k, u32 kept)
     p.cells = ch->panels * ch->units;
     p.first_panel = ch->first_panel;
     p.panels = ch->panels;
-    if (kept || ch->units == 0) return p;
+    if (key.kept || ch->units == 0) return p;
     p.normsys_shift = hf_unit_of(mi, ch->first_unit)->normsys;
     p.cell_shift = 8 * ch->first_cell;
     p.sums_shift = hf_unit_of(mi, ch->first_unit)->sums;

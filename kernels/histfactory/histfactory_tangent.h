@@ -70,10 +70,11 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
     const pack zero = PK(0.0);
     hf_interpolate(HF);
     hf_normsys_regions(HF);
-    hf_units(HF, hf_whole(mi), 1);
-    hf_cells(HF, hf_whole(mi));
+    const hf_part_key whole = hf_part_key_of(HF_WHOLE, 1);
+    hf_units(HF, whole, 1);
+    hf_cells(HF, whole);
     TEAM_BARRIER();
-    hf_panels(HF, hf_whole(mi));
+    hf_panels(HF, whole);
     TEAM_BARRIER();
     HF_FOR_CHANNELS(ch) {
         GLOBAL real *relative = HF_S(CELL_TEMP), *scalars = relative + ch->units;

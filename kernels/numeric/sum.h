@@ -40,9 +40,32 @@ FN real tree8_of(real p0, real p1, real p2, real p3, real p4, real p5, real p6, 
 
 FN real acc8_total(acc8 s)
 {
+#if PACK == 8
+    pack v = s.part[0];
+    v = v + TURN_PACK(v, 4);
+    v = v + TURN_PACK(v, 2);
+    return flush(FIRST(v) + ELEMENT(v, 1));
+#else
     real p[8];
     for (u32 j = 0; j < 8; j += PACK) STOREP(p, j, s.part[j / PACK]);
     return flush(tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]));
+#endif
+}
+
+/* The product in the same order. */
+FN real acc8_product(acc8 s)
+{
+#if PACK == 8
+    pack v = s.part[0];
+    v = pflush(v * TURN_PACK(v, 4));
+    v = pflush(v * TURN_PACK(v, 2));
+    return flush(FIRST(v) * ELEMENT(v, 1));
+#else
+    real p[8];
+    for (u32 j = 0; j < 8; j += PACK) STOREP(p, j, s.part[j / PACK]);
+    return flush(flush(flush(p[0] * p[4]) * flush(p[2] * p[6])) *
+                 flush(flush(p[1] * p[5]) * flush(p[3] * p[7])));
+#endif
 }
 
 /* Element k: the total of acc[k]. */

@@ -166,28 +166,42 @@ FN tile_group tile_group_of(u32 I, u32 J, u32 blocks)
 /* Cholesky factor in place; rdiag := 1 / diagonal. `scale`: sums of squares behind the diagonal. A pivot
  * within -doubt to +least times scale is flat and becomes flat * scale. A lower one is bad; a positive
  * stand-in lets other lanes go on. `found`: number (from 1; the tile begins at `first`) and value of the
- * first bad pivot, or 0, 0; then 1 if one was flat. */
+ * first bad pivot, or 0, 0; then 1 if one was flat. Above the diagonal is anything. */
 FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real doubt,
                     real flat, u32 first, GLOBAL real *found)
 {
-    for (u32 k = 0; k < 8; k++) {
+    real place = found[0], value = found[1], was_flat = found[2];
+    pack column[8][8 / PACK];
+    UNROLL for (u32 j = 0; j < 8; j++) UNROLL for (u32 i = 0; i < 8 / PACK; i++) column[j][i] =
+        LOADP(tile, 8 * j + i * PACK);
+    UNROLL for (u32 k = 0; k < 8; k++)
+    {
         const real own = SELECT(scale[k] > R(0.0), scale[k], R(1.0));
-        real pivot = tile[8 * k + k];
+        real pivot = ELEMENT(column[k][k / PACK], k % PACK);
         const mask positive = pivot > least * own, negative = NOT(pivot >= -doubt * own);
-        const mask bad = AND(negative, found[0] <= R(0.0));
-        found[0] = SELECT(bad, REAL_OF(first + k), found[0]);
-        found[1] = SELECT(bad, pivot, found[1]);
-        found[2] = SELECT(OR(positive, OR(negative, scale[k] <= R(0.0))), found[2], R(1.0));
+        const mask bad = AND(negative, place <= R(0.0));
+        place = SELECT(bad, REAL_OF(first + k), place);
+        value = SELECT(bad, pivot, value);
+        was_flat = SELECT(OR(positive, OR(negative, scale[k] <= R(0.0))), was_flat, R(1.0));
         pivot = SELECT(positive, pivot, SELECT(negative, own, flat * own));
-        const real root = SQRT(pivot);
-        const real r = DIVIDE(R(1.0), root);
+        /* the next pivot waits for the division alone, not for the root */
+        const real root = SQRT(pivot), inverse = DIVIDE(R(1.0), pivot), r = root * inverse;
         rdiag[k] = r;
+        pack part[8 / PACK];
+        UNROLL for (u32 i = k / PACK; i < 8 / PACK; i++) part[i] = pflush(column[k][i] * PACK_OF(-inverse));
+        UNROLL for (u32 j = k + 1; j < 8; j++)
+        {
+            const pack other = PACK_OF(ELEMENT(column[k][j / PACK], j % PACK));
+            UNROLL for (u32 i = j / PACK; i < 8 / PACK; i++) column[j][i] =
+                PFMA(part[i], other, column[j][i]);
+        }
+        UNROLL for (u32 i = k / PACK; i < 8 / PACK; i++)
+            STOREP(tile, 8 * k + i * PACK, pflush(column[k][i] * PACK_OF(r)));
         tile[8 * k + k] = root;
-        for (u32 i = k + 1; i < 8; i++) tile[8 * k + i] = flush(tile[8 * k + i] * r);
-        for (u32 j = k + 1; j < 8; j++)
-            for (u32 i = j; i < 8; i++)
-                tile[8 * j + i] = FMA(-tile[8 * k + i], tile[8 * k + j], tile[8 * j + i]);
     }
+    found[0] = place;
+    found[1] = value;
+    found[2] = was_flat;
 }
 
 /* In place; `found`: as in tile_factor. */
@@ -281,7 +295,8 @@ FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
             UNROLL for (u32 m = 0; m < 8; m++)
             {
                 const u32 k = 7 - m;
-                UNROLL for (u32 i = 0; i < 8; i++) if (i > k) v[k] = FMA(-d[8 * k + i], v[i], v[k]);
+                UNROLL for (u32 i = 7; i > k; i--) /* the last that is known comes last */
+                    v[k] = FMA(-d[8 * k + i], v[i], v[k]);
                 v[k] = flush(v[k] * rdiag[8 * J + k]);
             }
             UNROLL for (u32 i = 0; i < 8; i++) y[8 * J + i] = v[i];

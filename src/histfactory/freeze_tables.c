@@ -62,7 +62,7 @@ static struct edges edges_of(const struct unit *unit, const struct entry *entry)
 static bool is_steep(struct edges edges)
 {
     const double most = fmax(fmax(edges.hi, edges.lo), 1.0), least = fmin(fmin(edges.hi, edges.lo), 1.0);
-    return most > 100.0 * least;
+    return most > 1000.0 * least;
 }
 
 /* One code for all normsys entries, or each its own; the codes of histosys entries. */
