@@ -26,8 +26,7 @@ FN void pairs_keep(MODEL_PARAMETERS, u32 k, GLOBAL const real *point, GLOBAL con
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(PAIR_S(k), i, pflush(LOADP(MODEL_X, i) - LOADP(point, i)));
-        STOREP(PAIR_Y(k), i,
-               pflush(LOADP(MODEL_GRADIENT, i) - LOADP(slope, i)) * LOADP(MODEL_ACTIVE, i));
+        STOREP(PAIR_Y(k), i, pflush(LOADP(MODEL_GRADIENT, i) - LOADP(slope, i)) * LOADP(MODEL_ACTIVE, i));
     }
     const real along = fit_dot(MODEL, PAIR_S(k), PAIR_Y(k)), before = fit_dot(MODEL, PAIR_S(k), slope);
     TEAM_BARRIER(); /* all have read the sums */

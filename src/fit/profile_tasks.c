@@ -31,13 +31,16 @@ static void put_metric(const struct profile_plan *plan, const uint32_t *free_slo
     const size_t slots = paritas_model_frozen(plan->model)->n_slots, rank = metric->rank,
                  row = PROFILE_COMPACT_ROW(count), rank_row = PROFILE_COMPACT_ROW(rank),
                  compact = PROFILE_COMPACT(slots);
-    memset(in + compact, 0, (shared_size(plan, count) - compact) * sizeof *in);
     if (rank == 0) {
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < count; j++)
-                in[compact + i * row + j] = metric->matrix[free_slots[i] * slots + free_slots[j]];
+        for (size_t i = 0; i < count; i++) {
+            double *to = in + compact + i * row;
+            const double *from = metric->matrix + free_slots[i] * slots;
+            for (size_t j = 0; j < count; j++) to[j] = from[free_slots[j]];
+            for (size_t j = count; j < row; j++) to[j] = 0.0;
+        }
         return;
     }
+    memset(in + compact, 0, (shared_size(plan, count) - compact) * sizeof *in);
     memcpy(in + compact, metric->diagonal, count * sizeof *in);
     for (size_t k = 0; k < rank; k++) {
         in[PROFILE_SIGNS(slots, count, rank) + k] = k < metric->added ? 1.0 : -1.0;
