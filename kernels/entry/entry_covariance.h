@@ -125,6 +125,19 @@ FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, u32 n_row
     }
 }
 
+/* A tile's rows, or its columns, one below the other from `corner` of the answer's matrix on. Eight numbers
+ * at constant offsets from one place: compilers store packs. */
+FN void job_store_tile(GLOBAL const real *tile, u32 n, u32 by_column, GLOBAL elem *corner, lane_rows rows,
+                       u32 stride)
+{
+    for (u32 j = 0; j < 8; j++) {
+        GLOBAL elem *row = corner + j * n;
+        real v[8];
+        UNROLL for (u32 i = 0; i < 8; i++) v[i] = tile[by_column ? 8 * j + i : 8 * i + j];
+        UNROLL for (u32 i = 0; i < 8; i++) STORE_ROWS(row, rows, stride, i, v[i]);
+    }
+}
+
 /* `square`: scratch of as many tiles. */
 FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, GLOBAL real *square,
                          GLOBAL elem *out, lane_rows rows, u32 stride)
@@ -141,13 +154,17 @@ FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, G
         for (u32 t = 0; t < g.count; t++)
             for (u32 i = 0; i < 64; i += PACK) STOREP(square + g.tile[t], i, PK(0.0));
         tiles_add(square, g, rest, rest + 64 * (J * blocks + from), dense - 8 * from);
-        for (u32 t = 0; t < g.count; t++)
-            for (u32 e = 0; e < 64; e++) {
-                const u32 i = 8 * (I + t) + e % 8, j = 8 * J + e / 8;
-                const real v = flush(square[g.tile[t] + e]) * active[i] * active[j];
-                STORE_ROWS(out, rows, stride, COVARIANCE_MATRIX(n) + i * n + j, v);
-                if (I + t != J) STORE_ROWS(out, rows, stride, COVARIANCE_MATRIX(n) + j * n + i, v);
-            }
+        for (u32 t = 0; t < g.count; t++) {
+            const u32 i0 = 8 * (I + t), j0 = 8 * J;
+            GLOBAL real *tile = square + g.tile[t];
+            GLOBAL elem *matrix = out + COVARIANCE_MATRIX(n);
+            for (u32 j = 0; j < 8; j++)
+                for (u32 i = 0; i < 8; i += PACK)
+                    STOREP(tile, 8 * j + i,
+                           pflush(LOADP(tile, 8 * j + i)) * LOADP(active, i0 + i) * PACK_OF(active[j0 + j]));
+            job_store_tile(tile, n, 0, matrix + i0 * n + j0, rows, stride);
+            if (i0 != j0) job_store_tile(tile, n, 1, matrix + j0 * n + i0, rows, stride);
+        }
     }
     TEAM_BARRIER();
 }

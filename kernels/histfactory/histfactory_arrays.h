@@ -136,6 +136,7 @@ enum hf_header {
     HF_LOCAL_COLUMNS,   /* most panels * sets^2 of a channel */
     HF_S_AUGMENTED,     /* covariance: SLOTS * DENSE rows, 8 * LOCAL_COLUMNS, SLOTS (SLOTS + 8) / 2 tiles */
     HF_SLAB_COVARIANCE, /* with it */
+    HF_IS_PATIENT,      /* minimise/newton.h */
     HF_HEADER
 };
 

@@ -22,6 +22,7 @@
 #define MODEL_MEMORY (HF_S(AUGMENTED)) /* shared with other entries */
 #define MODEL_HUGE HF_HUGE
 #define MODEL_LEAST R(0.0) /* a deviance */
+#define MODEL_PATIENT mi[HF_IS_PATIENT]
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + HF_FIT_FLAT])
 #define MODEL_REACH HF_REACH
 #define MODEL_STIFFNESS HF_STIFFNESS

@@ -6,6 +6,8 @@
  *   MODEL_WORK                     slab: MINIMISER_VECTORS vectors, MINIMISER_SCALARS scalars
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
+ *   MODEL_MEMORY                   slab: NEWTON_MEMORY, behind all others
+ *   MODEL_PATIENT                  nonzero: a factor costs so much that steps with an older one pay
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT (value_request.h)
  *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
  *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
@@ -36,6 +38,9 @@
  * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
  * are settled too, and the value it returns is the domain's own.
  *
+ * Where a factor costs as much as ten gradients, a fit glides: it goes on with an older factor, corrected by
+ * the steps since (pairs.h). Far from the minimum any good factor serves, near it only an exact one.
+ *
  * A kinked slot has a kink at 0: the slope jumps there. The slot stays on one side of 0, where the value is
  * smooth, and 0 is its bound. At 0 it changes sides if the value falls beyond. So a fit ends at a kink only
  * if no slope was seen to fall. A fit that converges within the tolerance of a kink is moved onto it, stays
@@ -43,109 +48,7 @@
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
-#include "minimise/fit_outcome.h"
-
-#define NEWTON_BACKTRACKS 10
-#define NEWTON_COASTING_STEPS 4
-#define NEWTON_EDM_COASTING R(1e-3)
-#define NEWTON_EDM_FIRST_EXACT R(1.0)
-#define NEWTON_EDM_SADDLE R(1e-4) /* below, a bad exact Hessian is a saddle */
-#define NEWTON_ESCAPES R(20.0)    /* per fit */
-#define NEWTON_FLAT R(1e-7)
-/* w (above): first value, factors after a bad pivot and a step, limits, tries a step */
-#define NEWTON_WEAK_FIRST R(0.5)
-#define NEWTON_WEAKER R(5.0)
-#define NEWTON_STRONGER R(0.05)
-#define NEWTON_WEAK_LEAST R(1e-3) /* less is 0 */
-#define NEWTON_WEAK_MOST R(20.0)  /* more is Fisher */
-#define NEWTON_WEAK_TRIES 2
-#define NEWTON_CUT R(0.5) /* of a Fisher step; cut to less, not by a wall: the exact Hessian is next */
-#define NEWTON_SNAP PK(1e-12)
-#define NEWTON_REACH R(0.1)
-#define NEWTON_REACH_LEAST R(1e-7)
-#define NEWTON_STIFFNESS R(1e3)
-#define NEWTON_STIFFEST R(1e8)
-#define NEWTON_SETTLED R(0.5)    /* model_settle: the walls' conditions hold */
-#define NEWTON_SETTLINGS R(30.0) /* per fit */
-#define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
-#define NEWTON_NEAR_EDGE R(0.1)
-#define NEWTON_TURNS R(100.0) /* changes of sides at kinks, per fit */
-/* of the usual EDM, as a slot's own curvature has it: at the kink. The limit on slopes needs less than 1/4 */
-#define NEWTON_NEAR_KINK R(0.1)
-#define NEWTON_TURN R(1e-4) /* of the tolerance: slope^2 for a turn, as constraints of width 1 have it */
-/* of a bin's scale: a rate on the domain's edge */
-#if F64
-#define NEWTON_EDGE R(1e-12)
-#define NEWTON_SIDE PK(KINK_SIDE_F64)
-#define NEWTON_USUAL_EDM R(EDM_TOLERANCE_F64)
-#else
-#define NEWTON_EDGE R(2e-5)
-#define NEWTON_SIDE PK(KINK_SIDE_F32)
-#define NEWTON_USUAL_EDM R(EDM_TOLERANCE_F32)
-#endif
-
-#define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
-#define NEWTON_POINT (MODEL_WORK + 4 * MODEL_SLOTS)
-#define NEWTON_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS)
-#define NEWTON_STEP (MODEL_WORK + 6 * MODEL_SLOTS)
-#define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
-#define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the last Hessian */
-#define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
-#define NEWTON_KINKED \
-    (MODEL_WORK + (9 + NEWTON_EQUALITIES) * MODEL_SLOTS) /* 0: none; 1 + how often moved onto it */
-/* the fit's bound beyond 0, in whose place is the kink */
-#define NEWTON_BEYOND (MODEL_WORK + (10 + NEWTON_EQUALITIES) * MODEL_SLOTS)
-#define NEWTON_EQUALITY_SLOT(k) FIT_SCALAR(FIT_SCRATCH + 1 + (k)) /* whose bound it is; -1: none */
-
-typedef struct {
-    real status, value, edm, iterations, tolerance, damping;
-    real kap; /* next curvature: 1 Hessian, weakened by 1 / (1 + weak); 0 Fisher */
-    real weak;
-    real escapes;               /* from saddles so far */
-    real used;                  /* kap of the current factor */
-    real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
-    real walls;                 /* line searches that met the end of the domain */
-    real unsettled, settlings;  /* of the last settling; how many */
-    real turns;                 /* at kinks */
-    mask running, bad, refused; /* bad pivots; of the Hessian, as weak as it was */
-    mask exact, undamped, saddle;
-    mask changed; /* the walls have: no end without a step */
-} newton_fit;
-
-/* Sum of TEMP. */
-FN real newton_sum(MODEL_PARAMETERS)
-{
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        FIT_SCALAR(FIT_SCRATCH) = sum8(NEWTON_TEMP, MODEL_SLOTS);
-    }
-    TEAM_BARRIER();
-    return FIT_SCALAR(FIT_SCRATCH);
-}
-
-/* Free and not held at a bound by its slope. Returns nonzero if the set changed. */
-FN real newton_active_set(MODEL_PARAMETERS)
-{
-    TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        const pmask held = fit_held(LOADP(NEWTON_POINT, i), LOADP(NEWTON_SLOPE, i), LOADP(FIT_LOWER, i),
-                                    LOADP(FIT_UPPER, i));
-        const pack now = PSELECT(held, PK(0.0), LOADP(FIT_FREE, i)), change = now - LOADP(MODEL_ACTIVE, i);
-        STOREP(NEWTON_TEMP, i, change * change);
-        STOREP(MODEL_ACTIVE, i, now);
-    }
-    return newton_sum(MODEL);
-}
-
-/* TEMP := -factor^-1 . active slope. Returns the EDM. */
-FN real newton_direction(MODEL_PARAMETERS)
-{
-    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, -LOADP(NEWTON_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
-    TEAM_BARRIER();
-    model_solve(MODEL, NEWTON_TEMP);
-    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, LOADP(NEWTON_TEMP, i) * LOADP(MODEL_ACTIVE, i));
-    return -fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE);
-}
+#include "minimise/newton_steps.h"
 
 /* ---- bounds ---- */
 
@@ -390,113 +293,6 @@ FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     TEAM_BARRIER();
 }
 
-/* MODEL_X := POINT + part of STEP, within bounds; TEMP: the actual step. */
-FN void newton_try(MODEL_PARAMETERS, real part)
-{
-    const pmask stays = PACK_OF(part) == PK(0.0);
-    TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i),
-                   d = LOADP(NEWTON_STEP, i);
-        pack x = pflush(PFMA(PACK_OF(part), d, from));
-        /* snap to a bound within rounding */
-        x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
-        x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
-        x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
-        STOREP(MODEL_X, i, x);
-        STOREP(NEWTON_TEMP, i, pflush(x - from));
-    }
-}
-
-/* Sets MODEL_X, the value, the next damping. Returns lanes that moved. */
-FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
-{
-    const real zero = R(0.0), one = R(1.0);
-    real length = one, trial = f->value;
-    mask searching = f->running, failed = zero > one, walled = failed;
-    for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
-        /* last turn: failed lanes go to POINT, others evaluate again in place */
-        if (k > NEWTON_BACKTRACKS) failed = searching;
-        newton_try(MODEL, SELECT(f->running, SELECT(failed, zero, length), zero));
-        const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
-        const mask accept =
-            AND(AND(searching, NOT(failed)), AND(fit_enough(found, f->value, slope), found < MODEL_HUGE));
-        trial = SELECT(accept, found, trial);
-        walled = OR(walled, AND(searching, found >= MODEL_HUGE));
-        searching = AND(searching, NOT(accept));
-        length = SELECT(searching, length * fit_shorter(found, f->value, slope), length);
-    }
-    f->status = SELECT(AND(failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
-    const mask moved = AND(f->running, NOT(failed));
-    /* Fisher's matrix too small: steps with it would be cut again */
-    const mask fisher = AND(f->used <= zero, NOT(f->refused)),
-               cut = AND(moved, AND(fisher, AND(length < NEWTON_CUT, NOT(walled))));
-    f->kap = SELECT(failed, zero, SELECT(cut, one, f->kap));
-    const real weak = NEWTON_STRONGER * f->weak;
-    f->weak = SELECT(AND(f->running, f->used > zero), SELECT(weak > NEWTON_WEAK_LEAST, weak, zero), f->weak);
-    /* failed, or cut to a hundredth: more damping; a good step: less */
-    const mask poor = OR(failed, AND(moved, length < R(0.01)));
-    const real more = SELECT(f->damping > zero, f->damping * R(10.0), R(1e-3)),
-               less = SELECT(f->damping > R(1e-3), f->damping * R(0.1), zero);
-    f->damping = SELECT(poor, more, SELECT(moved, less, f->damping));
-    f->value = SELECT(moved, trial, f->value);
-    f->walls = SELECT(walled, f->walls + one, f->walls);
-    f->changed = AND(f->changed, NOT(moved));
-    return moved;
-}
-
-/* A step TEMP with the same factor. Returns lanes that did not go up. */
-FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting)
-{
-    real found = f->value;
-    mask better = coasting, open = coasting;
-    /* the second turn returns lanes to POINT if their value went up */
-    for (u32 turn = 0; turn < 2 && ANY(open); turn++) {
-        const pmask goes = fit_packs(better);
-        TEAM_FOR_PACK(i, MODEL_SLOTS) {
-            const pack from = LOADP(NEWTON_POINT, i),
-                       x = fit_within(pflush(from + LOADP(NEWTON_TEMP, i)), LOADP(FIT_LOWER, i),
-                                      LOADP(FIT_UPPER, i));
-            STOREP(MODEL_X, i, PSELECT(AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), goes), x, from));
-        }
-        TEAM_BARRIER();
-        const real now = model_value(MODEL, 1);
-        found = turn == 0 ? now : found;
-        better = AND(coasting, found <= f->value + fit_noise(f->value));
-        open = AND(coasting, NOT(better));
-    }
-    f->value = SELECT(better, found, f->value);
-    f->iterations = SELECT(better, f->iterations + R(1.0), f->iterations);
-    return better;
-}
-
-/* POINT, SLOPE, and the EDM by the old factor if exact and of the same active set. Further steps with it cost
- * a gradient, not a Hessian; each must gain a factor 100 and the EDM be 100 times smaller (tHu: 2 Hessians a
- * fit, not 3). */
-FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
-{
-    mask coasting = moved;
-    for (u32 k = 0; k <= NEWTON_COASTING_STEPS && ANY(coasting); k++) {
-        mask better = coasting;
-        TEAM_IF(k > 0) better = newton_step_again(MODEL, f, coasting);
-        TEAM_FOR_PACK(i, MODEL_SLOTS) {
-            STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
-            STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
-        }
-        TEAM_BARRIER();
-        const mask counts = AND(better, AND(newton_active_set(MODEL) <= R(0.0), f->undamped));
-        real now = f->edm;
-        TEAM_IF(ANY(counts)) now = newton_direction(MODEL);
-        /* near enough: exact Hessian next */
-        f->kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), R(1.0), f->kap);
-        const mask test = AND(counts, f->exact);
-        coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * f->edm));
-        f->edm = SELECT(test, now, f->edm);
-        f->status = SELECT(AND(test, now <= (k == 0 ? f->tolerance : R(0.01) * f->tolerance)), FIT_CONVERGED,
-                           f->status);
-        coasting = AND(coasting, f->status == FIT_RUNNING);
-    }
-}
-
 /* ---- walls ---- */
 
 /* Fits that ended beyond: are the walls' conditions met? */
@@ -736,7 +532,8 @@ FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, 
         TEAM_IF(ANY(f->running)) {
             newton_bounds(MODEL);
             const mask moved = newton_search_line(MODEL, f);
-            newton_coast(MODEL, f, moved);
+            TEAM_IF(MODEL_PATIENT) newton_glide(MODEL, f, moved);
+            TEAM_IF(!(MODEL_PATIENT)) newton_coast(MODEL, f, moved);
         }
         newton_walls(MODEL, f, ran);
         TEAM_IF(has_kinks) newton_kinks(MODEL, f, ran);

@@ -220,11 +220,12 @@ static void put_covariance(const struct frozen *model, const double *answer, boo
     const size_t p = model->n_parameters, slots = model->n_slots;
     const double *matrix = answer + COVARIANCE_MATRIX(slots);
     for (size_t a = 0; a < p; a++)
-        for (size_t b = 0; b < p; b++) {
+        for (size_t b = 0; b <= a; b++) {
             /* one half only: the other may differ in the last bit */
             const size_t i = model->slot_of[a], j = model->slot_of[b], row = i > j ? i : j,
                          column = i > j ? j : i;
-            covariance[a * p + b] = usable ? matrix[row * slots + column] : __builtin_nan("");
+            covariance[a * p + b] = covariance[b * p + a] =
+                usable ? matrix[row * slots + column] : __builtin_nan("");
         }
 }
 

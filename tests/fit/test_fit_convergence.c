@@ -1,5 +1,6 @@
 /* What a fit says is so: no false success, errors and covariances, bounds, closed forms, and honest
  * failures. */
+#include "fit/family.h"
 #include "fit/fit_testing.h"
 
 enum { RESTARTS = 20 };
@@ -124,6 +125,25 @@ TEST(restarts_never_undercut_small_published_analyses)
 TEST(restarts_never_undercut_large_published_analyses)
 {
     try_published(true);
+}
+
+/* Such models go on with old factors, corrected by the steps since, which need a place of their own. */
+TEST(restarts_never_undercut_fits_whose_hessians_cost_much)
+{
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        char *text = costly_workspace(seed), name[32];
+        struct fixture f = make_fixture(text, NULL, NULL);
+        const struct frozen *model = paritas_model_frozen(f.model);
+        assert_true(model->slab_fit[PARITAS_MINIMIZER_NEWTON] > model->slab);
+        snprintf(name, sizeof name, "costly model %u", (unsigned)seed);
+        try_restarts(&f, name, seed, &tally);
+        free_fixture(&f);
+        free(text);
+    }
+    show_tally("models whose Hessians cost much", &tally);
+    assert_int_equal(tally.beaten, 0);
+    assert_int_equal(tally.converged, tally.models);
 }
 
 /* Is an empty bin's rate 0? */

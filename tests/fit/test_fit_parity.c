@@ -86,6 +86,19 @@ TEST(every_build_answers_the_same_bits_for_random_models)
     print_message("%zu bytes compared\n", compared);
 }
 
+TEST(every_build_answers_the_same_bits_where_hessians_cost_much)
+{
+    size_t compared = 0;
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        char *text = costly_workspace(precision);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        compare_builds(&f, "costly model", 1u << RESULTS_FIT, precision, 1, &compared);
+        free_fixture(&f);
+        free(text);
+    }
+    print_message("%zu bytes compared\n", compared);
+}
+
 TEST(every_build_answers_the_same_bits_where_rates_are_clipped)
 {
     size_t compared = 0;

@@ -265,6 +265,41 @@ char *random_workspace(uint64_t seed, unsigned traits)
     return NULL;
 }
 
+char *costly_workspace(uint64_t seed)
+{
+    enum { ALPHAS = 130, SAMPLES = 3 };
+    static const double scales[SAMPLES] = {5.0, 60.0, 400.0};
+    struct draw d = {.random = {seed * 977 + 5}};
+    struct random *r = &d.random;
+    double data[MAX_BINS], observed[MAX_BINS] = {0};
+    put(&d.out, "{\"channels\": [{\"name\": \"A\", \"samples\": [");
+    for (unsigned s = 0; s < SAMPLES; s++) {
+        for (unsigned b = 0; b < MAX_BINS; b++) {
+            data[b] = scales[s] * random_uniform(r, 0.2, 1.0);
+            observed[b] += data[b];
+        }
+        put(&d.out, "%s{\"name\": \"sample_%u\", \"data\": ", s ? ", " : "", s);
+        put_numbers(&d.out, data, MAX_BINS);
+        put(&d.out, ", \"modifiers\": [");
+        for (unsigned a = 0; a < ALPHAS; a++) {
+            if (a > 0) put(&d.out, ", ");
+            put_normsys(&d, a, 0.9, 1.2, 0.8, 1.1);
+        }
+        if (s == 0) put(&d.out, ", {\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}");
+        if (s == 1) put_shapesys(&d, data, MAX_BINS);
+        put(&d.out, "]}");
+    }
+    for (unsigned b = 0; b < MAX_BINS; b++)
+        observed[b] = floor(observed[b] + 2.0 * sqrt(observed[b]) * random_normal(r) + 0.5);
+    put(&d.out, "]}], \"observations\": [{\"name\": \"A\", \"data\": ");
+    put_numbers(&d.out, observed, MAX_BINS);
+    put(&d.out, "}], \"version\": \"1.0.0\", \"measurements\": [{\"name\": \"m\", \"config\": "
+                "{\"poi\": \"mu\", \"parameters\": []}}]}");
+    if (!d.out.failed) return d.out.text;
+    free(d.out.text);
+    return NULL;
+}
+
 char *tiny_workspace(double scale)
 {
     char *text = calloc(8192, 1);

@@ -39,6 +39,9 @@ char *random_workspace(uint64_t seed, unsigned traits);
  * background's shapes vary as little. */
 char *tiny_workspace(double scale);
 
+/* Few bins and 130 constrained parameters: a Hessian costs much more than a gradient. */
+char *costly_workspace(uint64_t seed);
+
 /* A published analysis: a file and perhaps a patch. */
 struct published {
     const char *name, *path, *patch;
