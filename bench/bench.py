@@ -11,7 +11,8 @@ above ours, in twice the NLL. A program that needs longer than 20 s is asked onc
 
 Prints a Markdown table, a row for each analysis and operation with the command that measures it.
 
-Without workspaces: the shipped example, and the analyses of ../shared/workspaces where that folder is."""
+Without workspaces: the shipped example, and the analyses of ../shared/workspaces where that folder is. A
+workspace is a path, or the name of a file in that folder."""
 
 import argparse
 import json
@@ -260,6 +261,13 @@ def compare(build, path, patch, chosen, operations, pairs):
                 print(f"| {' | '.join(line)} |", flush=True)
 
 
+def path_of(parser, workspace):
+    for path in (workspace, os.path.join(SHARED, workspace)):
+        if os.path.isfile(path):
+            return path
+    parser.error(f"there is no workspace {workspace}, nor one of this name in {SHARED}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -277,7 +285,11 @@ def main():
     )
     parser.add_argument("workspaces", nargs="*")
     arguments = parser.parse_args()
-    cases = [(path, None) for path in arguments.workspaces]
+    if arguments.pairs < 1:
+        parser.error(f"--pairs takes a number from 1, not {arguments.pairs}")
+    if not os.path.isfile(os.path.join(arguments.build, "bench", "analysis")):
+        parser.error(f"there is no bench/analysis in {arguments.build}: build it, or name a --build")
+    cases = [(path_of(parser, workspace), None) for workspace in arguments.workspaces]
     if not cases:
         for name in ("displaced_leptons_signal", "SUSY-2018-04_staus", "ttZ_4l", "tHu_FCNC"):
             if os.path.exists(os.path.join(SHARED, name + ".json")):

@@ -547,6 +547,11 @@ def _with_tail(mu: Any) -> Any:
     return mu[..., None] if hasattr(mu, "ndim") else np.asarray(mu, dtype=np.float64)[..., None]
 
 
+def check_real(are_complex: bool) -> None:
+    if are_complex:
+        raise InvalidArgument("arguments are real numbers, not complex ones")
+
+
 def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     if len(shapes) == 1:
         return shapes[0][:-1]

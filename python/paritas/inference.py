@@ -2,8 +2,8 @@
 arXiv:1007.1727).
 
 All take the keywords of `paritas.fit`. Tests, limits, significances, scans and rankings make several fits:
-`starts=N` makes each from N starts, 1 from the usual start alone. 0, the default, makes more where there are
-signs of several minima."""
+`starts=N` makes each from N starts, of a ranking the free one, 1 from the usual start alone. 0, the default,
+makes more where there are signs of several minima."""
 
 from __future__ import annotations
 

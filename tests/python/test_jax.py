@@ -280,6 +280,11 @@ def test_what_is_wrong_is_named_where_it_is_traced(session, rows):
         session.q0(sgnal=rows[1])
 
 
+def test_complex_numbers_are_refused(session, rows):
+    with pytest.raises(paritas.InvalidArgument, match="not complex"):
+        session.q0(signal=rows[1] * (1.0 + 1.0j))
+
+
 def test_what_the_engine_refuses_is_told(session):
     with pytest.raises(Exception, match="mu"):
         session.qmu(1e6).block_until_ready()

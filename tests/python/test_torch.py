@@ -200,6 +200,11 @@ def test_float32_goes_in_and_comes_out(session, rows):
     assert session.qmu(2.5).dtype is torch.float64
 
 
+def test_complex_numbers_are_refused(session, rows):
+    with pytest.raises(paritas.InvalidArgument, match="not complex"):
+        session.q0(signal=torch.complex(rows[1], rows[1]))
+
+
 def test_an_argument_in_pieces(session, rows):
     control, search = rows[1][:1], rows[1][1:]
     whole = session.Z0(signal=rows[1])

@@ -51,11 +51,9 @@ class Session(differentiable.Session):
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
         given = (at, *rows)
-        floats = [
-            array.dtype
-            for array in given
-            if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jnp.floating)
-        ]
+        types = [array.dtype for array in given if isinstance(array, jax.Array)]
+        differentiable.check_real(any(jnp.issubdtype(one, jnp.complexfloating) for one in types))
+        floats = [one for one in types if jnp.issubdtype(one, jnp.floating)]
         dtype = jnp.result_type(*floats) if floats else jnp.result_type(float)
         function = self._functions.get(statistic)
         if function is None:

@@ -41,6 +41,7 @@ def _kind(given: Sequence[Any]) -> tuple[torch.dtype, torch.device] | None:
         return None
     tensors = [one for one in given if isinstance(one, torch.Tensor)]
     dtype = functools.reduce(torch.promote_types, [one.dtype for one in tensors])
+    differentiable.check_real(dtype.is_complex)
     return (dtype if dtype.is_floating_point else torch.float64), next(
         (one.device for one in others if not one.is_cpu), _HOST
     )
