@@ -81,7 +81,7 @@
     VECTOR(DEVIANCE, 8 * n->panels)                                                   \
     VECTOR(PENALTY, n->slots)                                                         \
     VECTOR(COMMON, 8 * n->panels)     /* sum of XE if Gamma is common */              \
-    VECTOR(CELL_WEIGHT, 8 * n->cells) /* W times Gamma; 0: clipped */                 \
+    VECTOR(CELL_WEIGHT, 8 * n->cells) /* F W Gamma; 0: clipped */                     \
     VECTOR(T, n->units)               /* sum over bins of W times rate without Phi */ \
     VECTOR(HSUM, n->histosys_sums)    /* sum of W times rate derivative */            \
     /* value and gradient need those above */                                         \
@@ -198,8 +198,8 @@ typedef struct {
 } hf_panel_record;
 
 typedef struct {
-    unsigned unit, histosys_data, bins;
-    unsigned varied; /* as in the unit, for this panel */
+    unsigned unit, bins;
+    unsigned histosys_data, histosys_blocks, varied; /* as in the unit, for this panel */
 } hf_cell_record;
 
 typedef struct {
@@ -207,7 +207,8 @@ typedef struct {
     unsigned normsys_padded; /* to a multiple of 8 */
     unsigned normsys_count;
     unsigned histosys, histosys_count;
-    unsigned histosys_data; /* elem offset: (panel * count + entry) * 16: S, then A of 8 bins */
+    unsigned histosys_data;   /* elem offset: (panel * count + entry) * 16: S, then A of 8 bins */
+    unsigned histosys_blocks; /* elem offset: the same by 8 entries, HF_SHIFT_BLOCK */
     unsigned scalars, scalar_count;
     unsigned sets, set_count; /* offset: its local sets */
     unsigned row;             /* offset in UNIT_ROWS: u, x (with scalars r, s) */
@@ -216,6 +217,9 @@ typedef struct {
     unsigned sums;            /* in HSUM, BENT; a multiple of 8 */
     unsigned varied;          /* offset in VARIED, HF_VARIED_PANEL a panel; or HF_NOT_VARIED */
 } hf_unit_record;
+/* A block holds, by bin, S and then A of 8 entries. Where a panel's blocks, an entry's block begin. */
+#define HF_SHIFT_PANEL(entries, panel) (((entries) + 7) / 8 * 128 * (panel))
+#define HF_SHIFT_BLOCK(entry, bins) ((entry) / 8 * 16 * (bins))
 #define HF_NOT_VARIED 0xffffffffu
 #define HF_VARIED_PANEL(entries) (8 + 16 * (entries)) /* nominal rates, then S and A of entries */
 

@@ -3,59 +3,52 @@
 #define PARITAS_HISTFACTORY_HISTOSYS_H
 
 #include "numeric/sum.h"
-#include "histfactory/histfactory_records.h"
+#include "histfactory/histfactory_normsys.h"
 
-/* Shift: S s(a) + A t(a); s' = 1. The k-th code of the model. */
-FN void hf_interpolate_by(HF_PARAMETERS, u32 code, u32 k)
+/* Shift: S s(a) + A t(a); s' = 1. The k-th code of the model; t'' where it is `kept`. All parts are linear
+ * outside -1 .. 1, so t is its value at the nearer edge, and a slope times what lies beyond. */
+FN void hf_interpolate_by(HF_PARAMETERS, u32 code, u32 k, u32 kept)
 {
     GLOBAL real *x = HF_S(X);
     TEAM_FOR_PACK(slot, mi[HF_DENSE]) {
         const u32 i = k * mi[HF_DENSE] + slot;
-        const pack a = LOADP(x, slot);
-        const pack zero = PK(0.0), one = PK(1.0);
-        const pmask negative = a<zero, above = a> one, below = a < -one;
-        const pmask outside = OR(above, below);
-        const pack size = PSELECT(negative, -a, a);
+        const pack a = LOADP(x, slot), zero = PK(0.0), one = PK(1.0);
+        const hf_normsys_point at = hf_normsys_split(a, one);
+        const pack inner = at.inner, inner2 = pflush(inner * inner), size = at.above + at.below;
+        const pmask outside = size > zero;
         pack value = a, bend, slope, curve;
-        if (code == HF_SHIFT_POLYNOMIAL) { /* polynomial, linear outside, twice differentiable */
-            const pack a2 = pflush(a * a);
-            const pack inner = a2 * PFMA(a2, PFMA(PK(3.0), a2, PK(-10.0)), PK(15.0));
-            const pack inner1 = a * PFMA(a2, PFMA(PK(18.0), a2, PK(-40.0)), PK(30.0));
-            const pack inner2 = PFMA(a2, PFMA(PK(90.0), a2, PK(-120.0)), PK(30.0));
-            bend = PSELECT(outside, PK(8.0) * size, inner);
-            slope = PSELECT(outside, PSELECT(negative, PK(-8.0), PK(8.0)), inner1);
-            curve = PSELECT(outside, zero, inner2);
-        } else if (code == HF_SHIFT_PARABOLIC) { /* linear outside with the parabola's slope at the edge */
-            bend = PSELECT(outside, PFMA(PK(16.0), size, PK(-8.0)), PK(8.0) * a * a);
-            slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);
-            curve = PSELECT(outside, zero, PK(16.0));
-        } else if (code == HF_SHIFT_JUMPING) {
-            /* parabola, linear outside as in pyhf 0.7: S a + 16 A (a - 1) - S above 1, (S - 16 A) a below
-             * -1 */
-            const pack shifted = PSELECT(negative, a, a - one);
-            value = PSELECT(outside, shifted, a);
-            bend = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)) * shifted, PK(8.0) * a * a);
-            slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);
-            curve = PSELECT(outside, zero, PK(16.0));
-        } else { /* piecewise linear; at 0 the downward slope */
-            const pmask up = a > zero;
-            bend = PK(8.0) * size;
-            slope = PSELECT(up, PK(8.0), PK(-8.0));
+        if (code == HF_SHIFT_POLYNOMIAL) { /* twice differentiable: at the edge t'' is 0 */
+            bend = PFMA(inner2, PFMA(inner2, PFMA(PK(3.0), inner2, PK(-10.0)), PK(15.0)), PK(8.0) * size);
+            slope = inner * PFMA(inner2, PFMA(PK(18.0), inner2, PK(-40.0)), PK(30.0));
+            curve = PFMA(inner2, PFMA(PK(90.0), inner2, PK(-120.0)), PK(30.0));
+        } else if (code == HF_SHIFT_LINEAR) { /* at 0 the downward slope */
+            bend = PK(8.0) * PSELECT(a > zero, a, -a);
+            slope = PSELECT(a > zero, PK(8.0), PK(-8.0));
             curve = zero;
+        } else { /* a parabola */
+            bend = PFMA(PK(16.0), size, PK(8.0) * inner2);
+            slope = PK(16.0) * inner;
+            curve = PSELECT(outside, zero, PK(16.0));
+            if (code == HF_SHIFT_JUMPING) {
+                /* as in pyhf 0.7: S a + 16 A (a - 1) - S above 1, (S - 16 A) a below -1 */
+                const pack shifted = PSELECT(a < zero, a, a - one);
+                value = PSELECT(outside, shifted, a);
+                bend = PSELECT(outside, slope * shifted, bend);
+            }
         }
         STOREP(HF_S(HS), i, value);
         STOREP(HF_S(HT), i, pflush(bend));
         STOREP(HF_S(HT1), i, pflush(slope));
-        STOREP(HF_S(HT2), i, pflush(curve));
+        if (kept) STOREP(HF_S(HT2), i, pflush(curve));
     }
 }
 
-FN void hf_interpolate(HF_PARAMETERS)
+FN void hf_interpolate(HF_PARAMETERS, u32 kept)
 {
     const u32 several = hf_has_shift_codes(mi), count = several ? hf_shift_codes_of(mi)->count : 1;
     CONSTANT u32 *codes =
         several ? (CONSTANT u32 *)(hf_shift_codes_of(mi) + 1) : (CONSTANT u32 *)(mi + HF_HISTOSYS_CODE);
-    for (u32 k = 0; k < count; k++) hf_interpolate_by(HF, codes[k], k);
+    for (u32 k = 0; k < count; k++) hf_interpolate_by(HF, codes[k], k, kept);
 }
 
 /* S + A t'; `bent`: A. */
@@ -88,7 +81,7 @@ FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
     } while (0)
 
 /* nominal + S s + A t of `bins` bins from b on, in two chains: one would wait for each fma. */
-#define HF_BASE_PACKS (LANES > 1 ? 8 : PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
+#define HF_BASE_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
 FN void hf_base_of_bins(HF_PARAMETERS, hf_numbers nominal, hf_numbers shifts, CONSTANT u32 *slot, u32 n,
                         u32 b, u32 bins, GLOBAL real *base)
 {
@@ -111,6 +104,36 @@ FN void hf_base_of_bins(HF_PARAMETERS, hf_numbers nominal, hf_numbers shifts, CO
         STOREP(base, b + k * PACK, pflush(linear[k] + bent[k]));
 }
 
+/* The same with lanes, by blocks. */
+FN void hf_base_of_blocks(HF_PARAMETERS, CONSTANT elem *nominal, CONSTANT elem *block, CONSTANT u32 *slot,
+                          u32 n, u32 bins, GLOBAL real *base)
+{
+    GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT);
+    real linear[8], bent[8];
+    UNROLL for (u32 b = 0; b < 8; b++) if (b < bins)
+    {
+        linear[b] = LOADM1(nominal, b);
+        bent[b] = R(0.0);
+    }
+    for (u32 first = 0; first < n; first += 8) {
+        const u32 left = n - first, end = left < 8 ? left : 8;
+        for (u32 j = 0; j < end; j += 2) /* an odd block's padding adds 0 */
+            UNROLL for (u32 k = 0; k < 2; k++)
+            {
+                CONSTANT elem *shifts = block + j + k;
+                const real a = hs[slot[j + k]], t = ht[slot[j + k]];
+                UNROLL for (u32 b = 0; b < 8; b++) if (b < bins)
+                {
+                    linear[b] = FMA(LOADM1(shifts, 16 * b), a, linear[b]);
+                    bent[b] = FMA(LOADM1(shifts, 16 * b + 8), t, bent[b]);
+                }
+            }
+        slot += 8;
+        block += 16 * bins;
+    }
+    UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) base[b] = flush(linear[b] + bent[b]);
+}
+
 /* `base`: the cell's place. */
 FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, GLOBAL real *base, u32 varied)
 {
@@ -120,7 +143,8 @@ FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, GLOBAL real *base, u32
     hf_unit un = hf_unit_of(mi, ce->unit);
     CONSTANT u32 *slot = hf_shift_places(mi) + un->histosys;
     const u32 n = un->histosys_count, bins = ce->bins;
-#define HF_BASE_OF(constant) hf_base_of_bins(HF, nominal, shifts, slot, n, 0, constant, base)
+#define HF_BASE_OF(constant) \
+    hf_base_of_blocks(HF, nominal.table, mr + ce->histosys_blocks, slot, n, constant, base)
     if (LANES > 1 && !varied)
         HF_BY_BINS(bins, HF_BASE_OF);
     else
@@ -172,74 +196,85 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
     return pflush(sum);
 }
 
-#if PACK == 1
-/* One panel of `bins` bins, without zero partial sums. */
-FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
-                        pack factor, GLOBAL real *sums, u32 bent)
+/* A block's S (`kind` 0) or A (8) of entries j .. in bin b. */
+FN pack hf_block_shift(hf_numbers block, u32 kind, u32 b, u32 j)
 {
-    CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
-    GLOBAL const real *slope = HF_S(HT1);
-    const u32 n = un->histosys_count;
-    pack w[8];
-    UNROLL for (u32 b = 0; b < 8; b++) w[b] = b < bins ? weight[b] : PK(0.0);
-    for (u32 e = 0; e < n; e++) {
-        const pack at = slope[place[e]];
-        pack v[8];
-        UNROLL for (u32 b = 0; b < 8; b++) v[b] =
-            b < bins ? w[b] * hf_shift_slope(shifts, e, b, at, bent) : PK(0.0);
-        UNROLL for (u32 b = 0; b < 4; b++) if (b + 4 < bins) v[b] = v[b] + v[b + 4];
-        if (bins > 2) v[0] = v[0] + v[2];
-        if (bins > 3) v[1] = v[1] + v[3];
-        if (bins > 1) v[0] = v[0] + v[1];
-        STOREP(sums, e, pflush(factor * pflush(v[0])));
-    }
+    if (!block.varied) return LOADM(block.table, 16 * b + kind + j);
+    pack shift = PK(0.0);
+    UNROLL for (u32 k = 0; k < PACK; k++) ELEMENT(shift, k) = block.row[16 * (j + k) + kind + b];
+    return shift;
 }
-#endif
 
-/* Per entry: F times sum over bins of weight times (S + A t'), or A if `bent`. PACK entries at once. */
-FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL const real *weight,
-                        GLOBAL real *sums, u32 bent, u32 varied)
+/* Sum over bins of weight times (S + A t'), or A if `bent`, of entries j .. of a block. */
+FN pack hf_block_sum(PRIVATE const pack *weight, u32 bins, hf_numbers block, u32 j, pack slope, u32 bent)
 {
-    const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
-    const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* between panels */
-    CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
+    pack linear = PK(0.0), curved = weight[0] * hf_block_shift(block, 8, 0, j);
+    if (!bent) linear = weight[0] * hf_block_shift(block, 0, 0, j);
+    UNROLL for (u32 b = 1; b < 8; b++) if (b < bins)
+    {
+        curved = PFMA(weight[b], hf_block_shift(block, 8, b, j), curved);
+        if (!bent) linear = PFMA(weight[b], hf_block_shift(block, 0, b, j), linear);
+    }
+    return pflush(bent ? curved : PFMA(slope, pflush(curved), linear));
+}
+
+/* Where sums go: into the gradient, times `phi`; else to an array by entry. */
+typedef struct {
+    GLOBAL real *to;
+    CONSTANT u32 *slot; /* of the gradient */
+    real phi;
+    u32 is_gradient;
+    u32 add; /* to the array's sums of panels before */
+} hf_sums_target;
+
+/* Of a panel of `bins` bins, from its first block on. `place`: of n entries, in HT1. */
+FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_numbers block, CONSTANT u32 *place, u32 n,
+                        GLOBAL const real *weight, hf_sums_target target, u32 bent)
+{
     GLOBAL const real *slope = HF_S(HT1);
-    const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
-    const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
-#if PACK == 1
-#define HF_SUMS_OF(constant) hf_sums_of_bins(HF, constant, un, shifts, weight, factor, sums, bent)
-#if LANES > 1
-    if (panels == 1 && !varied) {
-        HF_BY_BINS(ch->last_bins, HF_SUMS_OF);
-        return;
-    }
-#endif
-    if (panels == 1 && ch->last_bins <= 4) { /* padding bins have no weight */
-        HF_SUMS_OF(ch->last_bins);
-        return;
-    }
-#undef HF_SUMS_OF
-#endif
-    for (u32 e = 0; e < n; e += PACK) {
-        u32 first[PACK];
-        pack bend[PACK], acc[PACK][8 / PACK];
-        UNROLL for (u32 k = 0; k < PACK; k++)
-        { /* at the end: the last entry again */
-            const u32 entry = e + k < n ? e + k : n - 1;
-            first[k] = 16 * entry;
-            bend[k] = PACK_OF(slope[place[entry]]);
-            UNROLL for (u32 j = 0; j < 8 / PACK; j++) acc[k][j] = PK(0.0);
-        }
-        for (u32 panel = 0; panel < panels; panel++) {
-            const u32 bins = hf_bins(ch, panel), at = stride * panel;
-            UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
-            {
-                const pack w = LOADP(weight, 8 * units * panel + b);
-                UNROLL for (u32 k = 0; k < PACK; k++) acc[k][b / PACK] =
-                    PFMA(w, hf_shift_slope(shifts, 0, first[k] + at + b, bend[k], bent), acc[k][b / PACK]);
+    pack w[8];
+    UNROLL for (u32 b = 0; b < 8; b++) w[b] = PACK_OF(b < bins ? weight[b] : R(0.0));
+    for (u32 first = 0; first < n; first += 8) {
+        const u32 left = n - first, end = left < 8 ? left : 8;
+        for (u32 j = 0; j < end; j += PACK) {
+            const pack sum = hf_block_sum(w, bins, block, j, GATHERP(slope, place, j), bent);
+            if (target.is_gradient) {
+                const u32 slot = target.slot[j];
+                target.to[slot] = FMA(target.phi, FIRST(sum), target.to[slot]);
+            } else {
+                STOREP(target.to, first + j, target.add ? pflush(LOADP(target.to, first + j) + sum) : sum);
             }
         }
-        STOREP(sums, e, pflush(factor * acc8_totals(acc)));
+        place += 8;
+        target.slot += 8;
+        block.table += 16 * bins;
+        block.row += 128;
+    }
+}
+
+/* The numbers of a unit's blocks in a panel. */
+FN hf_numbers hf_shift_blocks(HF_PARAMETERS, hf_unit un, u32 panel, u32 varied)
+{
+    return hf_numbers_of(mr + un->histosys_blocks + HF_SHIFT_PANEL(un->histosys_count, panel),
+                         hf_shifts(HF, un, panel, varied).row, varied);
+}
+
+/* Over all panels. `u` counts within the channel. */
+FN void hf_sums_of_unit(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, hf_sums_target target, u32 bent,
+                        u32 varied)
+{
+    hf_unit un = hf_unit_of(mi, ch->first_unit + u);
+    const u32 panels = ch->panels, units = ch->units, n = un->histosys_count;
+    CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
+    GLOBAL const real *first = HF_S(CELL_WEIGHT) + (hf_cell_at(ch, 0, u) - part.cell_shift);
+    for (u32 panel = 0; panel < panels; panel++) {
+        const u32 bins = hf_bins(ch, panel);
+        const hf_numbers block = hf_shift_blocks(HF, un, panel, varied);
+        GLOBAL const real *weight = first + 8 * units * panel;
+        target.add = panel > 0;
+#define HF_SUMS_OF(constant) hf_sums_of_bins(HF, constant, block, place, n, weight, target, bent)
+        HF_BY_BINS(bins, HF_SUMS_OF);
+#undef HF_SUMS_OF
     }
 }
 
@@ -248,12 +283,45 @@ FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real
 {
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
-        GLOBAL const real *weight = HF_S(CELL_WEIGHT) + (hf_cell_at(ch, 0, u) - part.cell_shift);
-        GLOBAL real *to = sums + (un->sums - part.sums_shift);
+        hf_sums_target target;
+        target.to = sums + (un->sums - part.sums_shift);
+        target.slot = mi;
+        target.phi = R(0.0);
+        target.is_gradient = 0;
         if (un->varied == HF_NOT_VARIED)
-            hf_sums_of_unit(HF, ch, u, un, weight, to, bent, 0);
+            hf_sums_of_unit(HF, part, ch, u, target, bent, 0);
         else
-            hf_sums_of_unit(HF, ch, u, un, weight, to, bent, 1);
+            hf_sums_of_unit(HF, part, ch, u, target, bent, 1);
+    }
+}
+
+/* One worker who needs the sums for the gradient alone adds them there at once. */
+FN u32 hf_has_no_sums(hf_part part, hf_channel ch)
+{
+    if (PACK > 1) return 0;
+    return TEAM_IS_ONE && !part.kept && ch->panels == 1;
+}
+
+FN void hf_histosys_gradient(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, GLOBAL real *gradient)
+{
+    const u32 unit = ch->first_unit + u;
+    hf_unit un = hf_unit_of(mi, unit);
+    const real phi = s[mi[HF_S_PHI] + unit];
+    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    if (hf_has_no_sums(part, ch)) {
+        hf_sums_target target;
+        target.to = gradient;
+        target.slot = slot;
+        target.phi = phi;
+        target.is_gradient = 1;
+        if (un->varied == HF_NOT_VARIED)
+            hf_sums_of_unit(HF, part, ch, u, target, 0, 0);
+        else
+            hf_sums_of_unit(HF, part, ch, u, target, 0, 1);
+    } else {
+        const u32 n = un->histosys_count;
+        GLOBAL const real *h = HF_S(HSUM) + (un->sums - part.sums_shift);
+        TEAM_FOR(e, n) gradient[slot[e]] = FMA(phi, h[e], gradient[slot[e]]);
     }
 }
 

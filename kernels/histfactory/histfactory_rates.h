@@ -211,6 +211,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
     TEAM_FOR(u, units) {
         hf_unit un = hf_unit_of(mi, first_unit + u);
         const u32 own = !common && un->set_count > 0;
+        const pack factor = PACK_OF(s[mi[HF_S_F] + first_unit + u]);
         acc8 t = acc8_zero();
         for (u32 panel = 0; panel < panels; panel++) {
             const u32 cell = first_cell + 8 * (panel * units + u), bins = hf_bins(ch, panel);
@@ -221,7 +222,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
                 t.part[b / PACK] = PFMA(w, LOADP(xs, cell + b), t.part[b / PACK]);
                 if (own) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
                 if (clips) w = PSELECT(LOADP(xg, cell + b) == PK(0.0), PK(0.0), w);
-                STOREP(weight, cell + b, w);
+                STOREP(weight, cell + b, pflush(w * factor));
             }
         }
         sums[first_unit + u] = acc8_total(t);
@@ -232,8 +233,10 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part part, hf_channel ch)
 {
     hf_unit_weights(HF, part, ch);
     TEAM_BARRIER();
-    hf_histosys_sums(HF, part, ch, HF_S(HSUM), 0);
-    TEAM_BARRIER();
+    TEAM_IF(!hf_has_no_sums(part, ch)) {
+        hf_histosys_sums(HF, part, ch, HF_S(HSUM), 0);
+        TEAM_BARRIER();
+    }
 }
 
 /* By unit: there entries of a kind have different slots. */
@@ -246,14 +249,11 @@ FN void hf_channel_gradient(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL r
         CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + un->normsys;
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = flush(phi * t);
         GLOBAL const real *nu = HF_S(NU) + (un->normsys - part.normsys_shift),
-                          *h = HF_S(HSUM) + (un->sums - part.sums_shift),
                           *others = HF_S(PHI_OTHERS) + un->scalars;
-        const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count,
-                  n_scalars = un->scalar_count;
+        const u32 n_normsys = un->normsys_count, n_scalars = un->scalar_count;
         TEAM_FOR(e, n_normsys) gradient[slot[e]] = FMA(all, nu[e], gradient[slot[e]]);
         TEAM_BARRIER();
-        slot = HF_I(HISTOSYS_SLOT) + un->histosys;
-        TEAM_FOR(e, n_histosys) gradient[slot[e]] = FMA(phi, h[e], gradient[slot[e]]);
+        hf_histosys_gradient(HF, part, ch, k, gradient);
         TEAM_BARRIER();
         slot = HF_I(SCALAR_SLOT) + un->scalars;
         TEAM_FOR(e, n_scalars) gradient[slot[e]] = FMA(t, others[e], gradient[slot[e]]);
@@ -310,8 +310,8 @@ FN void hf_constraint_gradient(HF_PARAMETERS)
 /* For every worker; HF_HUGE outside the domain. `derivatives`: 0, 1 or MODEL_SLOPE. */
 FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
 {
-    hf_interpolate(HF);
     hf_normsys_regions(HF);
+    hf_interpolate(HF, derivatives != MODEL_SLOPE);
     TEAM_IF(derivatives) {
         TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(HF_S(GRADIENT), i, PK(0.0));
         TEAM_BARRIER();

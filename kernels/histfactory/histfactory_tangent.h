@@ -68,8 +68,8 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
 FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
 {
     const pack zero = PK(0.0);
-    hf_interpolate(HF);
     hf_normsys_regions(HF);
+    hf_interpolate(HF, 0);
     hf_units(HF, hf_whole(mi), 1);
     hf_cells(HF, hf_whole(mi));
     TEAM_BARRIER();

@@ -123,6 +123,17 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_HAS_AFFINE) = n->affine != 0;
 }
 
+/* Of a unit's histosys entries, by entry and by blocks. */
+static size_t shift_numbers(const hf_channel_record *ch, uint32_t entries)
+{
+    return (size_t)ch->panels * entries * 16;
+}
+static size_t block_numbers(const hf_channel_record *ch, uint32_t entries)
+{
+    return HF_SHIFT_PANEL((size_t)entries, ch->panels - 1) +
+           HF_SHIFT_BLOCK(ROUND8((size_t)entries), ch->last_bins);
+}
+
 /* Numbers of histosys entries, behind the arrays. */
 static size_t count_shifts(const struct freezer *f)
 {
@@ -130,7 +141,8 @@ static size_t count_shifts(const struct freezer *f)
     for (size_t c = 0; c < f->n.channels; c++) {
         const hf_channel_record *record = &f->channels[c].record;
         for (uint32_t u = record->first_unit; u < record->first_unit + record->units; u++)
-            count += (size_t)record->panels * f->units[u].record.histosys_count * 16;
+            count += shift_numbers(record, f->units[u].record.histosys_count) +
+                     block_numbers(record, f->units[u].record.histosys_count);
     }
     return count;
 }
@@ -195,11 +207,16 @@ static bool place_unit(struct freezer *f, const struct channel *ch, struct unit 
     if (!place_blocks(f, unit)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
-    un->histosys_data = (uint32_t)freeze_extend_reals(f, (size_t)ch->record.panels * un->histosys_count * 16);
+    un->histosys_blocks = (uint32_t)freeze_extend_reals(f, block_numbers(&ch->record, un->histosys_count));
     un->sets = (uint32_t)freeze_extend(f, &f->ints, un->set_count);
     if (f->reals.failed || f->ints.failed) return false;
     for (uint32_t k = 0; k < un->set_count; k++) f->ints.at[un->sets + k] = f->lists.at[unit->sets + k];
     return true;
+}
+
+static uint32_t bins_of(const struct channel *ch, uint32_t panel)
+{
+    return ch->n_bins - 8 * panel < 8 ? ch->n_bins - 8 * panel : 8;
 }
 
 static void write_factor(struct freezer *f, const struct unit *unit, const struct entry *entry)
@@ -213,11 +230,16 @@ static void write_shifts(struct freezer *f, const struct channel *ch, const stru
                          const struct entry *entry)
 {
     const struct hf_modifier *m = entry->modifier;
-    double *data = f->reals.at + unit->record.histosys_data + 16 * (entry->number - unit->record.histosys);
+    const hf_unit_record *un = &unit->record;
+    const uint32_t k = entry->number - un->histosys, n = un->histosys_count;
     for (uint32_t b = 0; b < ch->n_bins; b++) {
-        const uint32_t from = ch->first_bin + b;
-        hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from],
-                     data + (size_t)(b / 8) * unit->record.histosys_count * 16 + b % 8);
+        const uint32_t from = ch->first_bin + b, panel = b / 8, bins = bins_of(ch, panel);
+        double *shift = f->reals.at + un->histosys_data + (size_t)(panel * n + k) * 16 + b % 8,
+               *block = f->reals.at + un->histosys_blocks + HF_SHIFT_PANEL((size_t)n, panel) +
+                        HF_SHIFT_BLOCK(k, bins) + 16 * (b % 8) + k % 8;
+        hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from], shift);
+        block[0] = shift[0];
+        block[8] = shift[8];
     }
 }
 
@@ -244,14 +266,15 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
     const hf_unit_record *un = &unit->record;
     for (uint32_t panel = 0; panel < ch->record.panels; panel++) {
         const uint32_t cell = ch->record.first_cell + panel * ch->record.units + u - ch->record.first_unit,
-                       first = 8 * panel, bins = ch->n_bins - first < 8 ? ch->n_bins - first : 8;
+                       first = 8 * panel, bins = bins_of(ch, panel);
         hf_cell_record *ce = RECORDS(f, cell, CELLS) + cell;
-        *ce = (hf_cell_record){.unit = u,
-                               .histosys_data = un->histosys_data + panel * un->histosys_count * 16,
-                               .bins = bins,
-                               .varied = un->varied == HF_NOT_VARIED
-                                             ? HF_NOT_VARIED
-                                             : un->varied + panel * HF_VARIED_PANEL(un->histosys_count)};
+        *ce = (hf_cell_record){
+            .unit = u,
+            .bins = bins,
+            .histosys_data = un->histosys_data + panel * un->histosys_count * 16,
+            .histosys_blocks = un->histosys_blocks + HF_SHIFT_PANEL(un->histosys_count, panel),
+            .varied = un->varied == HF_NOT_VARIED ? HF_NOT_VARIED
+                                                  : un->varied + panel * HF_VARIED_PANEL(un->histosys_count)};
         for (uint32_t b = 0; b < bins; b++)
             f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] =
                 unit->sample->data[ch->first_bin + first + b];
@@ -279,6 +302,13 @@ static void pair_scalars(struct freezer *f, uint32_t u)
 
 static bool write_units(struct freezer *f)
 {
+    for (size_t c = 0; c < f->n.channels; c++) { /* one kind after the other: kernels read one kind */
+        const hf_channel_record *ch = &f->channels[c].record;
+        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->units; u++) {
+            hf_unit_record *un = &f->units[u].record;
+            un->histosys_data = (uint32_t)freeze_extend_reals(f, shift_numbers(ch, un->histosys_count));
+        }
+    }
     for (size_t c = 0; c < f->n.channels; c++) {
         const struct channel *ch = &f->channels[c];
         for (uint32_t u = ch->record.first_unit; u < ch->record.first_unit + ch->record.units; u++) {
