@@ -265,7 +265,7 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, hf_su
                         u32 varied)
 {
     hf_unit un = hf_unit_of(mi, ch->first_unit + u);
-    const u32 panels = ch->panels, units = ch->units, n = un->histosys_count;
+    const u32 n = un->histosys_count, panels = n > 0 ? ch->panels : 0, units = ch->units;
     CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
     GLOBAL const real *first = HF_S(CELL_WEIGHT) + (hf_cell_at(ch, 0, u) - part.cell_shift);
     for (u32 panel = 0; panel < panels; panel++) {
@@ -284,7 +284,6 @@ FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real
 {
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
-        if (un->histosys_count == 0) continue;
         hf_sums_target target;
         target.to = sums + (un->sums - part.sums_shift);
         target.slot = mi;
