@@ -48,11 +48,12 @@ paritas_status profiles_closest_held(paritas_context *context, const struct prof
 }
 
 paritas_status profiles_held(paritas_context *context, const struct profile_plan *plan, size_t n,
-                             const double *row, struct profile *profiles, double *ends)
+                             const double *row, struct profile *profiles, bool closest, double *ends)
 {
     struct profile_tasks tasks = new_tasks(plan, n, row, profiles);
     tasks.ends = ends;
     tasks.from_ends = tasks.wants_ends = true;
+    tasks.closest = closest;
     tasks.own_holds = true;
     tasks.evaluations = EVALUATIONS_HELD;
     return profile_tasks_run(context, launch_device_f64(context), &tasks);
@@ -70,7 +71,9 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     tasks.from_ends = stage == STAGE_NEAR;
     tasks.wants_ends = tasks.wants_ends || in_f32;
     tasks.closest = in_f32 && !tasks.raw;
-    tasks.evaluations = stage == STAGE_NEAR ? EVALUATIONS_POLISH : in_f32 ? EVALUATIONS_F32 : PROFILE_EVALUATIONS;
+    tasks.evaluations = stage == STAGE_NEAR ? EVALUATIONS_POLISH
+                        : in_f32            ? EVALUATIONS_F32
+                                            : PROFILE_EVALUATIONS;
     return profile_tasks_run(context, device, &tasks);
 }
 

@@ -112,7 +112,8 @@ static paritas_status fit_group(struct infer *infer, size_t n, const size_t *whi
     struct profile *answers = infer_array(infer, n, sizeof *answers);
     TRY(infer_memory(infer));
     for (size_t k = 0; k < n; k++) TRY(put_start(infer, points[which[k]], ends + 2 * k * p, response));
-    TRY(profiles_held(infer->context, &plan, n, profile->metric->row, answers, ends));
+    TRY(profiles_held(infer->context, &plan, n, profile->metric->row, answers, profile->wants_parameters,
+                      ends));
     for (size_t k = 0; k < n; k++) {
         struct infer_point *point = points[which[k]];
         if (answers[k].rung != PROFILE_QUASI_NEWTON) continue;

@@ -53,6 +53,7 @@ struct infer_profile {
     paritas_parameter_state *states;
     double *hessian;             /* of twice the NLL; only for a parameter on its bound */
     struct infer_metric *metric; /* held_points.h; NULL: not yet sought */
+    bool wants_parameters;       /* set by the caller: of its points, as exactly as values */
     bool probed, suspicious;     /* by lowest_search */
     double probed_at[INFER_PROBED_MOST];
     size_t n_probed_at;

@@ -105,7 +105,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
     TRY(SIZED_CHECK(context, paritas_ranking_entry, "entries", paritas_model_parameter_count(model),
                     entries));
     paritas_status status = infer_open(&infer, context, model, job, true);
-    struct infer_profile profile = {.data = infer.base.data};
+    struct infer_profile profile = {.data = infer.base.data, .wants_parameters = true};
     /* a fit below the free one is another minimum: start again there */
     bool again = true;
     for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
