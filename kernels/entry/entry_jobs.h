@@ -223,8 +223,8 @@ FN void job_fit_de(JOB_PARAMETERS)
 
 FN void job_profile(JOB_PARAMETERS)
 {
-    /* The fit's own metric is within a factor of two where it converges. But minima of fits that hold slots of
-     * their own may be far wider than the free fit's metric says. */
+    /* The fit's own metric is within a factor of two where it converges. But minima of fits that hold slots
+     * of their own may be far wider than the free fit's metric says. */
     const u32 flags = args[PROFILE_ARG_FLAGS];
     const real closest = flags & PROFILE_HOLDS ? LIMIT(1e-3, EDM_CLOSER) : LIMIT(EDM_CLOSEST, EDM_CLOSER),
                part = flags & PROFILE_CLOSEST ? closest : R(0.1);

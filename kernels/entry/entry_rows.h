@@ -141,7 +141,7 @@ enum profile_answer {
 };
 #define PROFILE_POINT(slots, conditional) (PROFILE_ANSWER_SCALARS + ((conditional) ? (slots) : 0))
 /* Points of a row: conditional fits begin at the free ones' ends. */
-#define PROFILE_KEPT(flags) (((flags) & PROFILE_CONDITIONAL ? 1 : 0) + ((flags) & PROFILE_POINTS ? 1 : 0))
+#define PROFILE_KEPT(flags) (((flags) & PROFILE_CONDITIONAL ? 1u : 0u) + ((flags) & PROFILE_POINTS ? 1u : 0u))
 #define PROFILE_STARTS_SIZE(slots) (2 * (slots))
 #define PROFILE_ANSWER_SIZE(slots, flags) (PROFILE_ANSWER_SCALARS + PROFILE_KEPT(flags) * (slots))
 

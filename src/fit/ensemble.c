@@ -13,8 +13,8 @@
  * fall by 0.4 to 4. sbottom's fall by 0.001 to 0.09: no p-value moves. Many starts take 45 times as long. */
 #define FALL_LEAST 0.1
 #define COMPARED 8 /* probes that Newton fits, too */
-/* Quasi-Newton's minima may lie above Newton's by so much on average, in twice the NLL: of several minima either
- * method meets the higher one now and then. */
+/* Quasi-Newton's minima may lie above Newton's by so much on average, in twice the NLL: of several minima
+ * either method meets the higher one now and then. */
 #define RISE_MOST (0.5 * FALL_LEAST)
 
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)

@@ -106,8 +106,8 @@ paritas_status profiles_closest_held(paritas_context *context, const struct prof
                                      double *ends);
 
 /* Free fits to one kernel row, by quasi-Newton only, in f64. Each also holds parameters of its own. `ends`: n
- * rows of its start, which its answer replaces, and of 1 for parameters that move, 0 for others. `closest`: to
- * an EDM a hundred times smaller, where more than the value is wanted. The rest has PROFILE_NO_ANSWER. */
+ * rows of its start, which its answer replaces, and of 1 for parameters that move, 0 for others. `closest`:
+ * to an EDM a hundred times smaller, where more than the value is wanted. The rest has PROFILE_NO_ANSWER. */
 paritas_status profiles_held(paritas_context *context, const struct profile_plan *plan, size_t n,
                              const double *row, struct profile *profiles, bool closest, double *ends);
 

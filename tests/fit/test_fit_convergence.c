@@ -580,6 +580,7 @@ int main(void)
         cmocka_unit_test(restarts_never_undercut_a_converged_answer_of_random_models),
         cmocka_unit_test(restarts_never_undercut_small_published_analyses),
         cmocka_unit_test(restarts_never_undercut_large_published_analyses),
+        cmocka_unit_test(restarts_never_undercut_fits_whose_hessians_cost_much),
         cmocka_unit_test(covariance_is_the_inverse_of_the_hessian),
         cmocka_unit_test(a_counting_experiment_has_its_closed_form),
         cmocka_unit_test(counts_need_not_be_integers_and_may_be_zero),

@@ -10,7 +10,7 @@ def normsys(name, low, high):
 
 
 def workspace():
-    """One bin. The signal shrinks to a twentieth with `efficiency` at -1, where mu has hardly any curvature."""
+    """One bin. At -1 of `efficiency` the signal is a twentieth: there mu has hardly any curvature."""
     signal = [
         {"name": "mu", "type": "normfactor", "data": None},
         normsys("efficiency", 0.05, 1.6),
