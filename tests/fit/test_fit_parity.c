@@ -270,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_build_answers_the_same_bits_for_random_models),
+        cmocka_unit_test(every_build_answers_the_same_bits_where_hessians_cost_much),
         cmocka_unit_test(every_build_answers_the_same_bits_where_rates_are_clipped),
         cmocka_unit_test(every_build_answers_the_same_bits_for_mixed_codes_and_every_law),
         cmocka_unit_test(every_build_in_single_precision_answers_the_same_bits),
