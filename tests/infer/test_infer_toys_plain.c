@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const double S = 5.0, B = 9.0;
-enum { SOME = 6000 / SHARE, PARAMETERS_MOST = 8 };
+enum { SOME = 6000 / SHARE, PARAMETERS_MOST = 24 };
 
 /* ---- rows of fits ---- */
 
@@ -107,6 +107,31 @@ static struct fixture shifted(double b, double shift)
         "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"\",\"parameters\":[]}}],\"version\":\"1.0."
         "0\"}",
         b, b + shift, b - shift);
+    return make_fixture(text);
+}
+
+/* Twenty bins, each with one simulated event. */
+static struct fixture few_simulated_events(void)
+{
+    char text[4096], signal[256] = "", background[256] = "", observed[256] = "";
+    for (unsigned bin = 0; bin < 20; bin++) {
+        const char *comma = bin ? "," : "";
+        snprintf(signal + strlen(signal), sizeof signal - strlen(signal), "%s%u.0", comma, 1 + bin % 4);
+        snprintf(background + strlen(background), sizeof background - strlen(background), "%s6.0", comma);
+        snprintf(observed + strlen(observed), sizeof observed - strlen(observed), "%s%u.0", comma,
+                 25 + bin % 7);
+    }
+    snprintf(text, sizeof text,
+             "{\"channels\":[{\"name\":\"c\",\"samples\":["
+             "{\"name\":\"s\",\"data\":[%s],\"modifiers\":["
+             "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
+             "{\"name\":\"b\",\"data\":[%s],\"modifiers\":["
+             "{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[%s]}]},"
+             "{\"name\":\"known\",\"data\":[%s],\"modifiers\":[]}]}],"
+             "\"observations\":[{\"name\":\"c\",\"data\":[%s]}],"
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
+             "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[-10.0,10.0]]}]}}],\"version\":\"1.0.0\"}",
+             signal, background, background, observed, observed);
     return make_fixture(text);
 }
 
@@ -289,40 +314,77 @@ TEST(a_model_without_parameter_of_interest_has_toys)
 
 /* ---- the same toys however the work is cut ---- */
 
-TEST(rows_have_the_same_bits_for_any_lanes_and_threads)
+static void assert_same_rows(const struct taken *taken, const struct taken *first)
+{
+    assert_int_equal(taken->n, first->n);
+    for (size_t i = 0; i < taken->n; i++) {
+        const struct row *a = &taken->rows[i], *b = &first->rows[i];
+        assert_memory_equal(a->parameters, b->parameters, sizeof a->parameters);
+        assert_memory_equal(a->errors, b->errors, sizeof a->errors);
+        assert_memory_equal(&a->statistic, &b->statistic, sizeof a->statistic);
+        assert_memory_equal(&a->result.twice_nll, &b->result.twice_nll, sizeof(double));
+        assert_int_equal(a->result.iterations, b->result.iterations);
+    }
+}
+
+/* Toys in any number of lanes and threads. Returns rows of one run. */
+static struct taken assert_same_in_lanes(const struct fixture *f, unsigned flags,
+                                         const paritas_toys_options *options, paritas_toys_result *result)
 {
     static const unsigned lanes[] = {1, 4, 8};
-    struct fixture f = many_events(true);
-    const paritas_toys_options options = toys_options(3000 / SHARE, 9);
     struct taken first = {0};
     for (size_t k = 0; k < COUNT(lanes); k++)
         for (unsigned threads = 1; threads <= 2; threads++) {
             paritas_options context = PARITAS_OPTIONS_DEFAULT;
             context.lanes = lanes[k];
             context.threads = threads;
-            struct fixture other = f;
+            struct fixture other = *f;
             const paritas_status status = paritas_open(&context, &other.context);
             if (status == PARITAS_OK) {
-                struct taken taken =
-                    run_toys(&other, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+                struct taken taken = run_toys(&other, NULL, NULL, NULL, flags, options, NULL, result);
                 if (!first.rows) first = taken;
-                assert_int_equal(taken.n, first.n);
-                for (size_t i = 0; i < taken.n; i++) {
-                    assert_memory_equal(taken.rows[i].parameters, first.rows[i].parameters,
-                                        sizeof first.rows->parameters);
-                    assert_memory_equal(taken.rows[i].errors, first.rows[i].errors,
-                                        sizeof first.rows->errors);
-                    assert_memory_equal(&taken.rows[i].statistic, &first.rows[i].statistic, sizeof(double));
-                    assert_memory_equal(&taken.rows[i].result.twice_nll, &first.rows[i].result.twice_nll,
-                                        sizeof(double));
-                    assert_int_equal(taken.rows[i].result.iterations, first.rows[i].result.iterations);
-                }
+                assert_same_rows(&taken, &first);
                 if (taken.rows != first.rows) free(taken.rows);
             }
             paritas_close(other.context);
         }
     assert_non_null(first.rows);
-    free(first.rows);
+    return first;
+}
+
+TEST(rows_have_the_same_bits_for_any_lanes_and_threads)
+{
+    struct fixture f = many_events(true);
+    const paritas_toys_options options = toys_options(3000 / SHARE, 9);
+    struct taken rows = assert_same_in_lanes(&f, PARITAS_TOYS_ERRORS, &options, NULL);
+    free(rows.rows);
+    free_fixture(&f);
+}
+
+/* A sixth of the toys' means of such a bin is negative, which holds its factor at its bound. */
+TEST(toys_that_hold_many_parameters_at_bounds_need_no_hessians)
+{
+    struct fixture f = few_simulated_events();
+    const size_t p = paritas_model_parameter_count(f.model);
+    const paritas_toys_options options = toys_options(1000 / SHARE, 3);
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
+    struct taken rows = assert_same_in_lanes(&f, 0, &options, &result), by_newton;
+    size_t held_most = 0;
+    assert_int_equal(result.tally.by_quasi_newton, options.n);
+    paritas_toys_options newton = options;
+    newton.newton_only = 1;
+    by_newton = run_toys(&f, NULL, NULL, NULL, 0, &newton, NULL, &result);
+    assert_int_equal(result.tally.by_newton, options.n);
+    for (size_t i = 0; i < rows.n; i++) {
+        size_t held = 0;
+        for (size_t k = 0; k < p; k++)
+            held += rows.rows[i].parameters[k] <= paritas_model_lower_bounds(f.model)[k];
+        held_most = held > held_most ? held : held_most;
+        ASSERT_CLOSE(rows.rows[i].result.twice_nll, by_newton.rows[i].result.twice_nll, 1e-8);
+    }
+    assert_true(held_most > 6);
+    free(rows.rows);
+    free(by_newton.rows);
     free_fixture(&f);
 }
 
@@ -611,6 +673,7 @@ int main(void)
         cmocka_unit_test(errors_are_those_of_a_fit_and_change_no_answer),
         cmocka_unit_test(a_model_without_parameter_of_interest_has_toys),
         cmocka_unit_test(rows_have_the_same_bits_for_any_lanes_and_threads),
+        cmocka_unit_test(toys_that_hold_many_parameters_at_bounds_need_no_hessians),
         cmocka_unit_test(shards_and_resumed_runs_leave_the_rows_of_one_run),
         cmocka_unit_test(no_toy_of_random_models_is_without_an_answer),
         cmocka_unit_test(a_minimum_at_the_edge_of_the_domain_is_found),
