@@ -6,7 +6,7 @@
 #include "fit/family.h"
 
 /* See struct paritas_family. */
-paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *point,
-                        double *bends);
+paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *data,
+                        const double *point, double *bends);
 
 #endif

@@ -57,7 +57,7 @@ struct gradient {
     bool needs_asimov, wants_rows, wants_mu, shares;
     const double *at_directions, *directions; /* NULL: 0 */
     const paritas_gradient *along;            /* NULL: first derivatives only */
-    unsigned char bends[64];                  /* gradient_limits.c: by size of mu; 0: not yet asked for */
+    unsigned char bends[64]; /* gradient_limits.c: the job's rates, by size of mu; 0: not yet asked for */
 };
 
 /* Of these calls: in f64, an f32 context's on the host. */

@@ -274,15 +274,24 @@ static paritas_status run_rounds(struct gradient *g, size_t n, struct limit_row 
 
 /* ---- rows ---- */
 
-/* By the model and the size of mu alone, in powers of two. */
-static paritas_status rates_bend(struct gradient *g, double mu, bool *bend)
+static bool has_own_templates(const struct gradient *g, const struct gradient_row *row)
+{
+    const struct frozen *model = paritas_model_frozen(g->infer.model);
+    return memcmp(frozen_templates(model, row->data), frozen_templates(model, g->infer.base.data),
+                  g->n_templates * sizeof *row->data) != 0;
+}
+
+/* By the row's templates and the size of mu alone, in powers of two. */
+static paritas_status rates_bend(struct gradient *g, const struct gradient_row *row, double mu, bool *bend)
 {
     const int most = (int)sizeof g->bends - 1, half = most / 2;
     int exponent;
     frexp(fmax(mu, fabs(g->infer.base.start[g->infer.poi])), &exponent);
     const int at = exponent < -half ? 0 : exponent > half ? most : exponent + half;
+    const double largest = ldexp(1.0, at - half);
+    if (has_own_templates(g, row)) return lowest_bends(&g->infer, row->data, largest, bend);
     if (!g->bends[at]) {
-        TRY(lowest_bends(&g->infer, ldexp(1.0, at - half), bend));
+        TRY(lowest_bends(&g->infer, g->infer.base.data, largest, bend));
         g->bends[at] = *bend ? 2 : 1;
     }
     *bend = g->bends[at] == 2;
@@ -328,7 +337,7 @@ static paritas_status ends_well(struct gradient *g, struct limit_row *r)
     }
     for (size_t i = 0; i < tests->n; i++) largest = fmax(largest, tests->points[i].mu);
     r->done = r->done && !limit_tests_turn(tests);
-    if (r->done) TRY(rates_bend(g, largest, &bend));
+    if (r->done) TRY(rates_bend(g, r->row, largest, &bend));
     r->done = r->done && !bend;
     return PARITAS_OK;
 }

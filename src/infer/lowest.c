@@ -215,61 +215,36 @@ static double largest_tested(const struct search *search)
     return largest;
 }
 
-/* As the family's, with the templates of the job's data. */
-static paritas_status measure_bends(struct infer *infer, double *point, double *bends)
+/* How much rates with the templates of `data` bend with each parameter that may move, if that is much. */
+static paritas_status measure_bends(struct infer *infer, const double *data, double at, double *bends)
 {
-    const size_t bins = paritas_model_main_count(infer->model);
-    double *rates = infer_reals(infer, infer->n_data, 1), *up = infer_reals(infer, infer->n_data, 1),
-           *down = infer_reals(infer, infer->n_data, 1);
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t n = infer->n_parameters;
+    double *point = infer_reals(infer, n, 1);
     TRY(infer_memory(infer));
-    TRY(infer_expected(infer, point, rates));
-    for (size_t i = 0; i < infer->n_parameters; i++) {
-        const double at = point[i];
-        if (infer->base.fixed[i] || !(infer->widths[i] > 0.0)) continue;
-        point[i] = at + infer->widths[i];
-        TRY(infer_expected(infer, point, up));
-        point[i] = at - infer->widths[i];
-        TRY(infer_expected(infer, point, down));
-        point[i] = at;
-        double sum = 0.0;
-        for (size_t b = 0; b < bins; b++) {
-            const double bend = up[b] + down[b] - 2.0 * rates[b];
-            sum += bend * bend / fmax(fabs(rates[b]), 1.0);
-        }
-        bends[i] = sqrt(sum);
-    }
+    memcpy(point, infer->base.start, n * sizeof *point);
+    if (infer->poi < n) point[infer->poi] = at;
+    if (model->family->bends)
+        TRY(model->family->bends(infer->context, model, model->n_templates ? data : NULL, point, bends));
+    for (size_t i = 0; i < n; i++)
+        if (infer->base.fixed[i] || !(infer->widths[i] > 0.0) || !(bends[i] >= BEND_LEAST)) bends[i] = 0.0;
     return PARITAS_OK;
-}
-
-static bool has_own_templates(const struct infer *infer, const struct frozen *model)
-{
-    return model->n_templates == 0 ||
-           !memcmp(frozen_templates(model, infer->base.data), frozen_templates(model, model->data),
-                   model->n_templates * sizeof *model->data);
 }
 
 /* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
 static paritas_status find_bent(struct infer *infer, double at)
 {
-    const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t n = infer->n_parameters;
     if (infer->bent && at <= 2.0 * infer->bent_at) return PARITAS_OK;
-    double *bends = infer_reals(infer, n, 1), *point = infer_reals(infer, n, 1);
+    double *bends = infer_reals(infer, n, 1);
     infer->bent = infer_array(infer, BENT_MOST, sizeof *infer->bent);
     TRY(infer_memory(infer));
-    memcpy(point, infer->base.start, n * sizeof *point);
-    if (infer->poi < n) point[infer->poi] = infer->bent_at = at;
-    infer->n_bent = 0;
-    if (!has_own_templates(infer, model))
-        TRY(measure_bends(infer, point, bends));
-    else if (model->family->bends)
-        TRY(model->family->bends(infer->context, model, point, bends));
-    for (; infer->n_bent < BENT_MOST; infer->n_bent++) {
+    infer->bent_at = at;
+    TRY(measure_bends(infer, infer->base.data, at, bends));
+    for (infer->n_bent = 0; infer->n_bent < BENT_MOST; infer->n_bent++) {
         size_t most = n;
         for (size_t i = 0; i < n; i++)
-            if (!infer->base.fixed[i] && bends[i] >= BEND_LEAST && infer->widths[i] > 0.0 &&
-                (most == n || bends[i] > bends[most]))
-                most = i;
+            if (bends[i] > 0.0 && (most == n || bends[i] > bends[most])) most = i;
         if (most == n) break;
         infer->bent[infer->n_bent] = most;
         infer->bends_strongly = infer->bends_strongly || bends[most] >= BEND_STRONG;
@@ -278,14 +253,13 @@ static paritas_status find_bent(struct infer *infer, double at)
     return PARITAS_OK;
 }
 
-paritas_status lowest_bends(struct infer *infer, double at, bool *bend)
+paritas_status lowest_bends(struct infer *infer, const double *data, double at, bool *bend)
 {
-    infer->bent = NULL;
-    TRY(find_bent(infer, at));
-    *bend = infer->n_bent > 0;
-    infer->bent = NULL;
-    infer->n_bent = 0;
-    infer->bends_strongly = false;
+    double *bends = infer_reals(infer, infer->n_parameters, 1);
+    *bend = false;
+    TRY(infer_memory(infer));
+    TRY(measure_bends(infer, data, at, bends));
+    for (size_t i = 0; i < infer->n_parameters; i++) *bend = *bend || bends[i] > 0.0;
     return PARITAS_OK;
 }
 

@@ -20,9 +20,9 @@ paritas_status lowest_search(struct infer *infer, struct infer_profile *profile,
 paritas_status lowest_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
                                    struct infer_point *const *points);
 
-/* Do rates of the base job bend with a parameter, where the parameter of interest is `at`? Then its fits may
- * have several minima. */
-paritas_status lowest_bends(struct infer *infer, double at, bool *bend);
+/* Do rates with the templates of `data` bend with a parameter, where the parameter of interest is `at`? Then
+ * fits may have several minima. */
+paritas_status lowest_bends(struct infer *infer, const double *data, double at, bool *bend);
 /* A factor other than the parameter of interest ended at its bound: at 0 it hides what others do, and two
  * factors of one sample share a product. */
 bool lowest_has_factor_at_bound(const struct infer *infer, const double *parameters);

@@ -47,6 +47,22 @@ static inline struct fixture all_modifiers(const char *observed, const char *bou
     return make_fixture(text);
 }
 
+/* With templates, in a context of these options. */
+static inline struct fixture make_templates(const paritas_options *open, const char *text, size_t n,
+                                            const paritas_template *templates)
+{
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    options.n_templates = n;
+    options.templates = templates;
+    struct fixture f = {0};
+    if (paritas_open(open, &f.context) != PARITAS_OK ||
+        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK ||
+        paritas_shared_fits_create(f.context, f.model, NULL, &f.shared) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f.context));
+    return f;
+}
+
 /* The same with rates and variations of most samples as templates, in a context of these options. `changed`:
  * with interpolation codes and constraints beyond pyhf's. */
 static inline struct fixture templates_of(const paritas_options *open, const char *observed, bool changed)
@@ -73,23 +89,14 @@ static inline struct fixture templates_of(const paritas_options *open, const cha
                                                  {PARITAS_TEMPLATE_STATERROR, "signal", "bkg", "stat"},
                                                  {PARITAS_TEMPLATE_STATERROR, "signal", "sig", "stat"},
                                                  {PARITAS_TEMPLATE_SHAPESYS, "signal", "other", "sideband"}};
-    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    options.n_templates = COUNT(templates);
-    options.templates = templates;
     char plain[8192], text[8192];
-    struct fixture f = {0};
     assert_true((size_t)snprintf(plain, sizeof plain, every_modifier, observed, "0.0,10.0",
                                  changed ? laws : "") < sizeof plain);
     if (changed)
         put_codes(plain, factors, shifts, text, sizeof text);
     else
         memcpy(text, plain, sizeof text);
-    if (paritas_open(open, &f.context) != PARITAS_OK ||
-        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
-        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK ||
-        paritas_shared_fits_create(f.context, f.model, NULL, &f.shared) != PARITAS_OK)
-        fail_msg("%s", paritas_error_message(f.context));
-    return f;
+    return make_templates(open, text, COUNT(templates), templates);
 }
 
 static inline struct fixture all_templates(const paritas_options *open, const char *observed)

@@ -3,6 +3,8 @@
 #include "gradient_testing.h"
 #include "refusing.h"
 
+#include "fit/family.h"
+
 #include <stdbool.h>
 
 static paritas_gradient_options options_of(paritas_quantity quantity, paritas_test_statistic statistic)
@@ -225,16 +227,7 @@ static struct fixture straight_templates(void)
         "]}}],\"version\":\"1.0.0\"}";
     static const paritas_template templates[] = {{PARITAS_TEMPLATE_NOMINAL, "SR", "sig", NULL},
                                                  {PARITAS_TEMPLATE_NOMINAL, "SR", "bkg", NULL}};
-    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    options.n_templates = COUNT(templates);
-    options.templates = templates;
-    struct fixture f = {0};
-    if (paritas_open(NULL, &f.context) != PARITAS_OK ||
-        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
-        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK ||
-        paritas_shared_fits_create(f.context, f.model, NULL, &f.shared) != PARITAS_OK)
-        fail_msg("%s", paritas_error_message(f.context));
-    return f;
+    return make_templates(NULL, text, COUNT(templates), templates);
 }
 
 /* Row 5 has no signal and so no limit, row 9 is no data. */
@@ -290,6 +283,109 @@ TEST(limits_of_a_batch_are_those_of_its_rows_alone)
     free(by_row_alone);
     free(by_row);
     free(rows);
+    free_fixture(&f);
+}
+
+/* ---- rates that bend ---- */
+
+/* Root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1). */
+static double bend_of(const struct fixture *f, const double *row, const double *point, size_t parameter)
+{
+    const size_t p = paritas_model_parameter_count(f->model), n_main = paritas_model_main_count(f->model),
+                 r = row_length(f->model);
+    double points[3 * 64], rows[3 * 128], expected[3 * 128], sum = 0.0;
+    for (size_t k = 0; k < 3; k++) {
+        memcpy(rows + k * r, row, r * sizeof *row);
+        memcpy(points + k * p, point, p * sizeof *point);
+        points[k * p + parameter] += (double)k - 1.0;
+    }
+    if (paritas_expected_data_of(f->context, f->model, 3, points, rows, expected) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
+    for (size_t b = 0; b < n_main; b++) {
+        const double rate = expected[r + b], bend = expected[b] + expected[2 * r + b] - 2.0 * rate;
+        sum += bend * bend / fmax(fabs(rate), 1.0);
+    }
+    return sqrt(sum);
+}
+
+TEST(rates_bend_by_the_templates_of_the_row)
+{
+    for (int changed = 0; changed < 2; changed++) {
+        struct fixture f = templates_of(NULL, "75.0,61.0,39.0", changed);
+        const struct frozen *model = paritas_model_frozen(f.model);
+        const size_t r = row_length(f.model), p = paritas_model_parameter_count(f.model);
+        double row[128], point[64], bends[64];
+        memcpy(row, paritas_model_data(f.model), r * sizeof *row);
+        memcpy(point, paritas_model_suggested_init(f.model), p * sizeof *point);
+        point[paritas_model_poi_index(f.model)] = 2.5;
+        for (int moved = 0; moved < 2; moved++) {
+            size_t bent = 0;
+            for (size_t k = r - model->n_templates; k < r && moved; k++)
+                row[k] *= 1.0 + 0.1 * (double)(5 * k % 7);
+            assert_int_equal(model->family->bends(f.context, model, row, point, bends), PARITAS_OK);
+            for (size_t i = 0; i < p; i++) {
+                ASSERT_CLOSE(bends[i], bend_of(&f, row, point, i), 1e-10 * (1.0 + bends[i]));
+                bent += bends[i] > 0.1;
+            }
+            assert_true(bent >= 2);
+        }
+        free_fixture(&f);
+    }
+}
+
+/* The variations are straight about `signal` 4, 8, 6. */
+static void put_bending(char *text, size_t size, const double *signal)
+{
+    snprintf(text, size,
+             "{\"channels\":[{\"name\":\"SR\",\"samples\":["
+             "{\"name\":\"sig\",\"data\":[%.17g,%.17g,%.17g],\"modifiers\":["
+             "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null},"
+             "{\"name\":\"shape\",\"type\":\"histosys\",\"data\":{\"hi_data\":[4.84,11.04,6.42],"
+             "\"lo_data\":[3.16,4.96,5.58]}}]},"
+             "{\"name\":\"bkg\",\"data\":[5.0,10.0,5.0],\"modifiers\":["
+             "{\"name\":\"rate\",\"type\":\"normsys\",\"data\":{\"hi\":1.05,\"lo\":0.95}}]}]}],"
+             "\"observations\":[{\"name\":\"SR\",\"data\":[5.0,15.0,1.0]}],"
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
+             "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[0.0,20.0]]}]}}],\"version\":\"1.0.0\"}",
+             signal[0], signal[1], signal[2]);
+}
+
+/* With twice the signal the fits that share curvature end in a higher minimum: 0.573 in place of 3.172. */
+TEST(rows_whose_own_templates_bend_have_the_limits_of_their_own_models)
+{
+    static const paritas_template templates[] = {{PARITAS_TEMPLATE_NOMINAL, "SR", "sig", NULL}};
+    static const double signals[3][3] = {{4.0, 8.0, 6.0}, {8.0, 16.0, 12.0}, {4.04, 8.0, 5.94}};
+    char text[4096];
+    put_bending(text, sizeof text, signals[0]);
+    struct fixture f = make_templates(NULL, text, COUNT(templates), templates);
+    const size_t r = row_length(f.model);
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
+    o.shared = f.shared;
+    double rows[3 * 16], values[3 * 6], by_row[3 * 6 * 16], alone[6], by_row_alone[6 * 16];
+    paritas_fit_status statuses[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(paritas_model_fill_row(f.context, f.model, NULL, signals[i], rows + i * r),
+                         PARITAS_OK);
+    const paritas_gradient to = {.size = sizeof to, .values = values, .statuses = statuses, .data = by_row};
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 3, NULL, rows, &to), PARITAS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        put_bending(text, sizeof text, signals[i]);
+        struct fixture own = make_fixture(text);
+        const paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
+        paritas_limit_result limit = {.size = sizeof limit};
+        assert_int_equal(paritas_limit(own.context, own.model, NULL, &request, &limit), PARITAS_OK);
+        assert_int_equal(limit.status, PARITAS_FIT_CONVERGED);
+        assert_int_equal(statuses[i], PARITAS_FIT_CONVERGED);
+        ASSERT_CLOSE(values[6 * i], limit.limit_obs, 1e-8 * limit.limit_obs);
+        for (size_t k = 1; k < 6; k++)
+            ASSERT_CLOSE(values[6 * i + k], limit.limit_exp[k - 1], 1e-8 * limit.limit_exp[k - 1]);
+        assert_int_equal(values[6 * i] == limit.limit_obs, i == 1); /* the others did go the other way */
+        differentiate_one(&f, &o, 0.0, rows + i * r, alone, by_row_alone, NULL);
+        assert_memory_equal(alone, values + 6 * i, sizeof alone);
+        assert_memory_equal(by_row_alone, by_row + i * 6 * r, 6 * r * sizeof *by_row);
+        free_fixture(&own);
+    }
+    assert_true(values[6] > 3.0);
     free_fixture(&f);
 }
 
@@ -567,6 +663,8 @@ int main(void)
         cmocka_unit_test(data_of_the_job_that_no_job_may_have_are_refused),
         cmocka_unit_test(which_auxiliary_data_follow_is_found_where_rates_are_negative),
         cmocka_unit_test(limits_of_a_batch_are_those_of_its_rows_alone),
+        cmocka_unit_test(rates_bend_by_the_templates_of_the_row),
+        cmocka_unit_test(rows_whose_own_templates_bend_have_the_limits_of_their_own_models),
         cmocka_unit_test(shared_fits_belong_to_their_model_and_bounds),
         cmocka_unit_test(wherever_memory_runs_out_shared_fits_are_not_made_and_nothing_is_lost),
         cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
