@@ -18,6 +18,15 @@ from .records import html_table, text_table
 Floats = NDArray[np.float64]
 
 
+def correlations(covariance: Floats) -> Floats:
+    """Exactly 1 on the diagonal; 0 for parameters without variance."""
+    widths = np.sqrt(np.diagonal(covariance))
+    scale = np.outer(widths, widths)
+    found: Floats = np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
+    np.fill_diagonal(found, widths > 0)
+    return found
+
+
 class Device(fields.device_info):
     """A device, as its driver describes it."""
 
@@ -89,12 +98,7 @@ class FitResult(fields.fit_result):
     @property
     def correlation(self) -> Floats | None:
         """Correlations; 0 for parameters that are not free."""
-        if self.covariance is None:
-            return None
-        width = np.sqrt(np.diagonal(self.covariance))
-        width = np.where(width > 0, width, np.inf)
-        found: Floats = self.covariance / np.outer(width, width)
-        return found
+        return None if self.covariance is None else correlations(self.covariance)
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         """(value, error) of a parameter."""

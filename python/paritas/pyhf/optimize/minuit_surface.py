@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ...results import correlations
 from ..exceptions import Unsupported
 
 #: (parameter, error) to its MINOS offsets (down, up), NaN where a bound comes first
@@ -81,12 +82,6 @@ class Matrix(np.ndarray):
     def to_dict(self) -> dict[tuple[str, str], float]:
         """By pairs of names, each pair once."""
         return {(a, b): float(self[a, b]) for i, a in enumerate(self._names) for b in self._names[i:]}
-
-
-def correlations(covariance: Any) -> Any:
-    widths = np.sqrt(np.diag(covariance))
-    scale = np.outer(widths, widths)
-    return np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ...results import correlations
 from .. import bridge, exceptions
 from ..choices import MINIMIZERS
 from ..tensor.manager import as_tensor, get_backend
 from .bound_errors import covariance_at_bounds
 from .common import shim, twice_nll
-from .minuit_surface import correlations
 
 log = logging.getLogger(__name__)
 
