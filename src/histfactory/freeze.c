@@ -31,7 +31,8 @@ static size_t place_vectors(struct freezer *f)
 static bool is_patient(const struct freezer *f)
 {
     const hf_channel_record *records = RECORDS(f, channel, CHANNELS);
-    const double dense = (double)f->n.dense, gradient = 8.0 * ((double)f->reals.n + 1000.0);
+    const double dense = (double)f->n.dense, numbers = (double)(f->reals.n - f->n.histosys_blocks),
+                 gradient = 8.0 * (numbers + 1000.0);
     double hessian = dense * dense * dense / 6.0;
     for (size_t c = 0; c < f->n.channels; c++) {
         const double columns = 8.0 * records[c].blocks;

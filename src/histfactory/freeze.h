@@ -66,6 +66,7 @@ struct hf_counts {
     size_t varied, widths;  /* behind the auxiliary data of a data row; widths: with coefficients */
     size_t affine;          /* rows of AFFINE times slots; 0: no such constraint */
     size_t histosys_sums;   /* histosys entries, padded to 8 a unit */
+    size_t histosys_blocks; /* numbers that the elem table has for the second time */
     size_t unit_rows, rows; /* elements of second-order rows, of kept rows */
     size_t jacobian, cell_temp, local_l, minimiser;
 };

@@ -207,7 +207,9 @@ static bool place_unit(struct freezer *f, const struct channel *ch, struct unit 
     if (!place_blocks(f, unit)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
-    un->histosys_blocks = (uint32_t)freeze_extend_reals(f, block_numbers(&ch->record, un->histosys_count));
+    const size_t numbers = block_numbers(&ch->record, un->histosys_count);
+    un->histosys_blocks = (uint32_t)freeze_extend_reals(f, numbers);
+    f->n.histosys_blocks += numbers;
     un->sets = (uint32_t)freeze_extend(f, &f->ints, un->set_count);
     if (f->reals.failed || f->ints.failed) return false;
     for (uint32_t k = 0; k < un->set_count; k++) f->ints.at[un->sets + k] = f->lists.at[unit->sets + k];
