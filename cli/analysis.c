@@ -1,6 +1,6 @@
 /* analysis.c: runs analyses. */
 #include "analysis.h"
-#include "patch_runs.h"
+#include "commands/models/patch_runs.h"
 
 static const struct analysis *analysis_of(const struct session *session)
 {

@@ -3,7 +3,7 @@
 #define PARITAS_CLI_ANALYSIS_H
 
 #include "session.h"
-#include "table.h"
+#include "print/table.h"
 
 paritas_status analysis_run(struct session *session);
 bool takes_patchset(const struct command *command);

@@ -3,7 +3,7 @@
 #include "analysis.h"
 #include "base/platform.h"
 #include "other_programs.h"
-#include "output.h"
+#include "print/output.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "base/platform.h"
-#include "infer/outside.h"
+#include "minima/outside.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "options.h"
 #include "progress.h"
 #include "recycler.h"
-#include "writer.h"
+#include "print/writer.h"
 
 struct range {
     double lower, upper;

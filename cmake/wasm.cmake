@@ -11,7 +11,7 @@ function(paritas_wasm_program)
   # size first for what is not kernel
   target_compile_options(paritas_objects PRIVATE -Os)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/src/device/cpu/cpu.c" PROPERTIES COMPILE_OPTIONS "-msimd128;-mrelaxed-simd")
-  file(GLOB program_sources CONFIGURE_DEPENDS cli/*.c cli/*/*.c web/engine/*.c)
+  file(GLOB_RECURSE program_sources CONFIGURE_DEPENDS cli/*.c web/engine/*.c)
   add_executable(paritas_program ${program_sources} $<TARGET_OBJECTS:paritas_objects> ${PARITAS_KERNEL_OBJECTS})
   set_target_properties(paritas_program PROPERTIES OUTPUT_NAME paritas)
   target_include_directories(paritas_program PRIVATE cli src kernels include)

@@ -1,6 +1,6 @@
 /* day_columns.c: columns that all tables share; counts and medians for the provenance. */
 #include "days/day_run.h"
-#include "sorting.h"
+#include "commands/workspaces/sorting.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define PARITAS_DAY_COLUMNS_H
 
 #include "base/json.h"
-#include "output.h"
+#include "print/output.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* day_csv.c: tables as text (RFC 4180, lines end in LF), after `# ` provenance. */
 #include "base/platform.h"
 #include "days/day_columns.h"
-#include "output.h"
+#include "print/output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "days/day_files.h"
 #include "days/day_provenance.h"
 #include "base/platform.h"
-#include "er/er.h"
+#include "moon/er/er.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* day_losscone.c: options and fits of loss cones. */
 #include "days/day_losscone.h"
 #include "days/day_settings.h"
-#include "losscone/losscone.h"
+#include "moon/losscone/losscone.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "base/platform.h"
 #include "base/utf8.h"
 #include "days/day_columns.h"
-#include "output.h"
+#include "print/output.h"
 
 #include <errno.h>
 #include <stdio.h>

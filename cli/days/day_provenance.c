@@ -3,7 +3,7 @@
 #include "base/digest.h"
 #include "base/platform.h"
 #include "base/utf8.h"
-#include "sorting.h"
+#include "commands/workspaces/sorting.h"
 
 #include <errno.h>
 #include <stdio.h>

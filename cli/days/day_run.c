@@ -3,7 +3,7 @@
 #include "days/day_run.h"
 #include "base/platform.h"
 #include "days/day_provenance.h"
-#include "table.h"
+#include "print/table.h"
 
 #include <math.h>
 #include <pthread.h>

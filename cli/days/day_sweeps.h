@@ -3,7 +3,7 @@
 #define PARITAS_DAY_SWEEPS_H
 
 #include "days/day_files.h"
-#include "er/er.h"
+#include "moon/er/er.h"
 #include "paritas_losscone.h"
 
 enum potential_source { POTENTIAL_AUTO, POTENTIAL_VALUE, POTENTIAL_TABLE };

@@ -2,7 +2,7 @@
 #include "base/counter_random.h"
 #include "base/host_math.h"
 #include "days/synthetic_sweeps.h"
-#include "infer/probability.h"
+#include "base/probability.h"
 
 #include <math.h>
 

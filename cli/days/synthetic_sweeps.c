@@ -2,8 +2,8 @@
 #include "days/synthetic_sweeps.h"
 #include "days/day_settings.h"
 #include "base/host_math.h"
-#include "infer/probability.h"
-#include "losscone/losscone.h"
+#include "base/probability.h"
+#include "moon/losscone/losscone.h"
 #include "paritas_kappa.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * driver's. */
 #include "device/accelerator.h"
 #include "device/device_precision.h"
-#include "device/dynamic_library.h"
+#include "base/dynamic_library.h"
 #include "device/kernel_cache.h"
 #include "device/kernel_source.h"
 #include "device/probe.h"

@@ -1,5 +1,6 @@
 """The page says that a command is one file and one line: the program is built with the page's example."""
 
+import glob
 import json
 import os
 import re
@@ -39,15 +40,15 @@ def flags():
 def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("program")
     (example,) = re.findall(
-        r"^```c\n(/\* command_bins\.c.*?)^```", text(ROOT, "docs", "development.md"), re.M | re.S
+        r"^```c\n(/\* bins\.c.*?)^```", text(ROOT, "docs", "development.md"), re.M | re.S
     )
     commands = text(CLI, "commands.h")
     assert commands.count(LINE) == 1
-    (folder / "command_bins.c").write_text(example)
+    (folder / "bins.c").write_text(example)
     (folder / "commands.h").write_text(commands.replace(LINE, "    COMMAND(bins) \\\n" + LINE))
     (folder / "commands.c").write_text(text(CLI, "commands.c"))
     objects = []
-    for name in ("command_bins", "commands"):
+    for name in ("bins", "commands"):
         objects.append(str(folder / f"{name}.o"))
         done = run(*flags(), "-I" + CLI, "-Werror", "-c", str(folder / f"{name}.c"), "-o", objects[-1])
         assert done.returncode == 0, done.stderr
@@ -77,17 +78,15 @@ def test_help_and_overview_follow_from_them(program):
 
 def test_every_command_has_a_file_of_its_name():
     listed = re.findall(r"^    COMMAND\((\w+)\)", text(CLI, "commands.h"), re.M)
-    files = [
-        name[len("command_") : -len(".c")] for name in os.listdir(CLI) if re.match(r"command_.*\.c$", name)
-    ]
-    assert sorted(listed) == sorted(files)
-    for name in listed:
+    described = {}
+    for file in glob.glob(os.path.join(CLI, "commands", "*", "*.c")):
         found = re.search(
-            rf'^const struct command command_{name} = {{\n    .name = "([^"]*)",',
-            text(CLI, f"command_{name}.c"),
-            re.M,
+            r'^const struct command command_(\w+) = {\n    .name = "([^"]*)",', text(file), re.M
         )
-        assert found and re.sub("[ -]", "_", found[1]) == name
+        if found:
+            assert os.path.basename(file) == f"{found[1]}.c"
+            described[found[1]] = re.sub("[ -]", "_", found[2])
+    assert described == {name: name for name in listed}
 
 
 def test_messages_of_the_library_name_options(tmp_path):

@@ -4,7 +4,7 @@
 
 #include "common.h"
 #include "cuda/cuda_fake.h"
-#include "device/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 /* NULL: another driver comes first, or there is none. */
 static inline struct fake_cuda *stand_in_find(void)

@@ -2,7 +2,7 @@
  * whichever method fits them, and have the CPU's bits. */
 #include "common.h"
 #include "device/fake_accelerator.h"
-#include "infer/toy_runner.h"
+#include "toys/toy_runner.h"
 #include "opencl/workspace.h"
 
 enum { TOYS = 100 };

@@ -4,7 +4,7 @@
 #include "er/er_testing.h"
 
 #include "base/crc32.h"
-#include "er/er.h"
+#include "moon/er/er.h"
 #include "refusing.h"
 
 #include <sys/stat.h>

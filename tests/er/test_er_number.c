@@ -1,7 +1,7 @@
 /* Numbers of day files: correctly rounded, by strtod's verdict. */
 #include "common.h"
 
-#include "er/er_number.h"
+#include "moon/er/er_number.h"
 
 /* The text as a field with what stands behind it; NaN: it is refused. */
 static double read_field(const char *text, char behind)

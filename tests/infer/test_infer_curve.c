@@ -1,7 +1,7 @@
 /* Interpolation of profiles, and the root finder. */
 #include "infer_testing.h"
 
-#include "infer/cls_curve.h"
+#include "statistics/cls_curve.h"
 
 static double cubic(double x)
 {

@@ -2,7 +2,7 @@
  * values. */
 #include "gradient_testing.h"
 
-#include "infer/probability.h"
+#include "base/probability.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* test_infer_held_points.c: conditional fits that share a covariance end where fits one by one do. */
-#include "infer/held_points.h"
+#include "minima/held_points.h"
 #include "infer_testing.h"
 
 enum { VALUES = 21, PARAMETERS_MOST = 32 };

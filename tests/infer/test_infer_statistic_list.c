@@ -4,7 +4,7 @@
 
 #include "paritas_gradient.h"
 
-#include "infer/test_statistic.h"
+#include "statistics/test_statistic.h"
 #include <dirent.h>
 
 static const double mu = 1.5;
@@ -109,24 +109,28 @@ TEST(only_the_formulas_know_a_statistic_by_its_name)
 {
     static const char *const may[] = {"test_statistic.c", "hypotest.c", "toys_significance.c",
                                       "look_elsewhere.c"};
-    DIR *folder = opendir(PARITAS_SOURCE_DIR "/src/infer");
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    static const char *const rooms[] = {"minima", "statistics", "toys", "gradient"};
+    for (size_t room = 0; room < sizeof rooms / sizeof *rooms; room++) {
         char path[1024];
-        bool known = entry->d_name[0] == '.';
-        for (size_t i = 0; i < sizeof may / sizeof *may; i++)
-            known = known || strcmp(entry->d_name, may[i]) == 0;
-        snprintf(path, sizeof path, PARITAS_SOURCE_DIR "/src/infer/%s", entry->d_name);
-        if (!known && file_has(path, "PARITAS_STATISTIC_Q")) fail_msg("%s asks for a statistic", path);
+        snprintf(path, sizeof path, PARITAS_SOURCE_DIR "/src/%s", rooms[room]);
+        DIR *folder = opendir(path);
+        assert_non_null(folder);
+        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            bool known = entry->d_name[0] == '.';
+            for (size_t i = 0; i < sizeof may / sizeof *may; i++)
+                known = known || strcmp(entry->d_name, may[i]) == 0;
+            snprintf(path, sizeof path, PARITAS_SOURCE_DIR "/src/%s/%s", rooms[room], entry->d_name);
+            if (!known && file_has(path, "PARITAS_STATISTIC_Q")) fail_msg("%s asks for a statistic", path);
+        }
+        closedir(folder);
     }
-    closedir(folder);
 }
 
 TEST(the_page_says_where_a_statistic_is_added)
 {
     const char *const page = PARITAS_SOURCE_DIR "/docs/development.md";
     assert_true(file_has(page, "PARITAS_STATISTIC_LIST"));
-    assert_true(file_has(page, "src/infer/test_statistic.c"));
+    assert_true(file_has(page, "src/statistics/test_statistic.c"));
     assert_true(file_has(PARITAS_SOURCE_DIR "/include/paritas_statistics.h", "PARITAS_STATISTIC_LIST"));
 }
 

@@ -1,8 +1,8 @@
 /* Statistics of experiments whose answers have closed forms. */
 #include "infer_testing.h"
 
-#include "infer/asymptotic.h"
-#include "infer/probability.h"
+#include "statistics/asymptotic.h"
+#include "base/probability.h"
 
 static const double N = 12.0, S = 5.0, B = 9.0;
 

@@ -6,8 +6,8 @@
 #include "infer_testing.h"
 
 #include "fit/workspaces.h"
-#include "infer/probability.h"
-#include "infer/toys.h"
+#include "base/probability.h"
+#include "toys/toys.h"
 #include "share.h"
 #include "store/store.h"
 

@@ -4,7 +4,7 @@
 #define PARITAS_TESTS_INFER_TOYS_TESTING_H
 
 #include "common.h"
-#include "infer/toys.h"
+#include "toys/toys.h"
 #include "share.h"
 
 /* What `take` was given, and after how many calls it says stop (0: never). */

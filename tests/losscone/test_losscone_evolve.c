@@ -2,7 +2,7 @@
  * they depend on seed and number of the sweep alone. */
 #include "losscone/cases.h"
 
-#include "losscone/losscone_evolution.h"
+#include "moon/losscone/losscone_evolution.h"
 
 TEST(starts_are_a_latin_hypercube)
 {

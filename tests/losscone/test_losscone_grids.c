@@ -4,7 +4,7 @@
  *
  *   losscone_grids opencl     on this device instead: its drivers compile for minutes */
 #include "losscone/devices.h"
-#include "losscone/losscone_grid.h"
+#include "moon/losscone/losscone_grid.h"
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define MORE (ROWS + 1)

@@ -69,21 +69,21 @@ def changed(tmp_path):
 
     engine, source = os.path.join(ROOT, "python", "engine"), str(tmp_path / "_engine.c")
     module, declare = os.path.join(engine, "_engine.pyx"), os.path.join(engine, "declare_interface.py")
-    compiler = command_of("src/infer/gof.c")[0][0]
+    compiler = command_of("src/toys/gof.c")[0][0]
     run(sys.executable, declare, "--headers", str(headers), "--into", str(tmp_path), compiler)
     run(CYTHON, "-3", "-I", str(tmp_path), "--module-name", "paritas._engine", module, "-o", source)
     library = [
         compiled("src/base/records.c"),
-        compiled("src/infer/gof.c"),
+        compiled("src/toys/gof.c"),
         os.path.join(BUILD, "libparitas.a"),
     ]
     library += ["-lsqlite3", "-lm", "-lpthread", "-ldl"]
     bindings = compiled(os.path.relpath(os.path.join(BUILD, "python", "_engine.c"), ROOT), source)
     run(compiler, "-shared", bindings, *library, "-o", str(package / "_engine.so"))
     others = [
-        command_of(name)[1] for name in commands if name.startswith("cli/") and name != "cli/command_gof.c"
+        command_of(name)[1] for name in commands if name.startswith("cli/") and name != "cli/commands/models/gof.c"
     ]
-    run(compiler, compiled("cli/command_gof.c"), *others, *library, "-o", str(tmp_path / "paritas"))
+    run(compiler, compiled("cli/commands/models/gof.c"), *others, *library, "-o", str(tmp_path / "paritas"))
     return tmp_path
 
 

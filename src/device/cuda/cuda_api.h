@@ -3,7 +3,7 @@
 #ifndef PARITAS_CUDA_API_H
 #define PARITAS_CUDA_API_H
 
-#include "device/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 #include <stddef.h>
 #include <stdint.h>

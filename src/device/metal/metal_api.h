@@ -5,7 +5,7 @@
 #ifndef PARITAS_METAL_API_H
 #define PARITAS_METAL_API_H
 
-#include "device/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 #include <stddef.h>
 #include <stdint.h>

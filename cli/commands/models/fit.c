@@ -1,0 +1,277 @@
+/* fit.c: best fit, covariance, MINOS errors, several starts. */
+#include "analysis.h"
+#include "commands/models/fit_starts.h"
+#include "print/outside_output.h"
+#include "print/record_output.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {
+    OPTION_ASIMOV("fit Asimov data"),
+    {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
+    {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
+    {"--minimizer", OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
+    {"--population", OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
+    {"--seed", OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
+    {"--starts", OPTION_COUNT, "N",
+     "fit from the suggested start and N - 1 random ones, N at most 100000; the lowest minimum answers"},
+    {0},
+};
+
+struct fitted {
+    paritas_fit_result result;
+    double *values, *errors, *covariance;
+    double *centres;   /* pulls are 0 here */
+    double *down, *up; /* MINOS; NaN: not asked for */
+    paritas_parameter_state *states;
+    bool minos;
+    struct starts starts; /* n = 0: one start */
+    struct outside outside;
+};
+
+static paritas_status allocate(struct session *session, struct fitted *fitted)
+{
+    const size_t n = session->n_parameters;
+    fitted->values = numbers(session, n);
+    fitted->errors = numbers(session, n);
+    const bool wants = option_flag(session, "--covariance") || session->n_pois > 1;
+    fitted->covariance = wants ? numbers(session, n * n) : NULL;
+    fitted->down = numbers(session, n);
+    fitted->up = numbers(session, n);
+    fitted->states = elements(session, n, sizeof *fitted->states);
+    TRY(allocated(session));
+    for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = NAN;
+    return PARITAS_OK;
+}
+
+static paritas_status minos_of(struct session *session, struct fitted *fitted, size_t i)
+{
+    const paritas_minos_request request = {.size = sizeof request,
+                                           .parameter = i,
+                                           .best = fitted->values,
+                                           .best_twice_nll = fitted->result.twice_nll,
+                                           .error = fitted->errors[i]};
+    double offsets[2];
+    paritas_status status = paritas_minos(session->context, session->model, &session->job, &request, offsets);
+    fitted->down[i] = offsets[0];
+    fitted->up[i] = offsets[1];
+    if (status != PARITAS_NOT_CONVERGED) return status;
+    fprintf(stderr, "paritas: %s\n", paritas_error_message(session->context));
+    session->not_converged = true; /* this side or both stay NaN */
+    return PARITAS_OK;
+}
+
+static paritas_status minos(struct session *session, struct fitted *fitted)
+{
+    size_t at = 0, i;
+    for (const struct given *given; (given = option_next(session, "--minos", &at));) {
+        fitted->minos = true;
+        if (strcmp(given->text, "all") == 0) {
+            for (i = 0; i < session->n_parameters; i++)
+                if (fitted->states[i] != PARITAS_PARAMETER_FIXED) TRY(minos_of(session, fitted, i));
+            continue;
+        }
+        TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
+        TRY(minos_of(session, fitted, i));
+    }
+    return PARITAS_OK;
+}
+
+static paritas_fit_options method_of(const struct session *session)
+{
+    paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
+    method.minimizer = (paritas_minimizer)option_constant(session, "--minimizer", "paritas_minimizer");
+    method.population = (unsigned)option_count(session, "--population");
+    method.seed = option_whole(session, "--seed");
+    return method;
+}
+
+static paritas_status fit_with_errors(struct session *session, const paritas_fit_options *method,
+                                      struct fitted *fitted)
+{
+    const paritas_fit_answers answers = {.size = sizeof answers,
+                                         .results = &fitted->result,
+                                         .parameters = fitted->values,
+                                         .errors = fitted->errors,
+                                         .covariance = fitted->covariance,
+                                         .states = fitted->states};
+    paritas_job job = session->job;
+    if (fitted->starts.n > 0) job.start = starts_winner(&fitted->starts);
+    return paritas_fit(session->context, session->model, method, 1, &job, &answers);
+}
+
+static paritas_status analyse(struct session *session, void *result)
+{
+    struct fitted *fitted = result;
+    const paritas_fit_options method = method_of(session);
+    const size_t n_starts = option_count(session, "--starts");
+    fitted->result.size = sizeof fitted->result;
+    TRY(allocate(session, fitted));
+    if (n_starts > 1) TRY(starts_run(session, &method, n_starts, &fitted->starts));
+    for (bool again = true; again;) {
+        again = false;
+        TRY(fit_with_errors(session, &method, fitted));
+        if (n_starts > 1) TRY(starts_answer(session, &method, &fitted->result, &fitted->starts, &again));
+    }
+    TRY(outside_look(session, fitted->result.twice_nll, fitted->values, &fitted->outside));
+    TRY(minos(session, fitted));
+    if (!session->json) TRY(load_centres(session, &fitted->centres));
+    note_status(session, fitted->result.status);
+    return PARITAS_OK;
+}
+
+/* A row and a column for each parameter of interest. */
+static void write_pois_covariance(struct session *session, struct writer *w, const struct fitted *fitted)
+{
+    write_array(w, "pois_covariance", true);
+    for (size_t i = 0; i < session->n_pois; i++) {
+        const double *row = fitted->covariance + session->pois[i] * session->n_parameters;
+        write_array(w, NULL, false);
+        for (size_t j = 0; j < session->n_pois; j++) write_number(w, NULL, row[session->pois[j]]);
+        write_close(w);
+    }
+    write_close(w);
+}
+
+static void write_keys(struct session *session, struct writer *w, const void *result)
+{
+    const struct fitted *fitted = result;
+    const paritas_fit_result *r = &fitted->result;
+    const size_t n = session->n_parameters;
+    write_members(w, "status:s minimizer:s twice_nll:n nll:n", paritas_fit_status_name(r->status),
+                  option_text(session, "--minimizer"), r->twice_nll, 0.5 * r->twice_nll);
+    write_fields(w, "paritas_fit_result", r, "edm", "iterations");
+    outside_write(w, &fitted->outside);
+    if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
+    write_array(w, "parameters", true);
+    for (size_t i = 0; i < n; i++) {
+        write_object(w, NULL, false);
+        write_members(w, "name:s value:n error:n state:s", parameter_name(session, i), fitted->values[i],
+                      fitted->errors[i], paritas_parameter_state_name(fitted->states[i]));
+        if (fitted->minos) write_members(w, "minos_down:n minos_up:n", fitted->down[i], fitted->up[i]);
+        write_close(w);
+    }
+    write_close(w);
+    if (session->n_pois > 1) write_pois_covariance(session, w, fitted);
+    if (!option_flag(session, "--covariance")) return;
+    write_array(w, "covariance", true);
+    for (size_t i = 0; i < n; i++) write_numbers(w, NULL, n, fitted->covariance + i * n);
+    write_close(w);
+}
+
+static double correlation_of(const struct session *session, const struct fitted *fitted, size_t i, size_t j)
+{
+    return fitted->covariance[i * session->n_parameters + j] / (fitted->errors[i] * fitted->errors[j]);
+}
+
+/* The ten largest. */
+static void write_correlations(struct session *session, const struct fitted *fitted)
+{
+    enum { SHOWN = 10 };
+    struct {
+        double r;
+        size_t i, j;
+    } best[SHOWN];
+    size_t n = session->n_parameters, found = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            double r = correlation_of(session, fitted, i, j);
+            if (!(fabs(r) > 0.0) || (found == SHOWN && fabs(r) <= fabs(best[SHOWN - 1].r))) continue;
+            size_t at = found < SHOWN ? found++ : SHOWN - 1;
+            for (; at > 0 && fabs(best[at - 1].r) < fabs(r); at--) best[at] = best[at - 1];
+            best[at].r = r;
+            best[at].i = i;
+            best[at].j = j;
+        }
+    struct table table;
+    text_format(&session->out, "\nLargest correlations\n");
+    table_open(&table, &session->out, "||", "l l r");
+    for (size_t k = 0; k < found; k++) {
+        table_text(&table, parameter_name(session, best[k].i));
+        table_text(&table, parameter_name(session, best[k].j));
+        table_format(&table, "%+.3f", best[k].r);
+    }
+    table_close(&table);
+}
+
+static void write_minos(struct table *table, double down, double up)
+{
+    char texts[2][32] = {"-", "-"};
+    if (!isnan(down)) snprintf(texts[0], sizeof texts[0], "%.5f", down);
+    if (!isnan(up)) snprintf(texts[1], sizeof texts[1], "%+.5f", up);
+    table_format(table, "%s %s", texts[0], texts[1]);
+}
+
+static void write_parameters(struct session *session, const struct fitted *fitted)
+{
+    const double *widths = paritas_model_constraint_widths(session->model);
+    struct table table;
+    table_open(&table, &session->out,
+               fitted->minos ? "parameter|value|error|pull|minos|state" : "parameter|value|error|pull|state",
+               fitted->minos ? "l .5 .5 .3 r l" : "l .5 .5 .3 l");
+    for (size_t i = 0; i < session->n_parameters; i++) {
+        const paritas_parameter_state state = fitted->states[i];
+        table_text(&table, parameter_name(session, i));
+        table_decimal(&table, fitted->values[i], 5);
+        table_decimal(&table, fitted->errors[i], 5);
+        table_decimal(
+            &table,
+            state == PARITAS_PARAMETER_FIXED ? NAN : (fitted->values[i] - fitted->centres[i]) / widths[i], 3);
+        if (fitted->minos) write_minos(&table, fitted->down[i], fitted->up[i]);
+        table_text(&table, state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state));
+    }
+    table_close(&table);
+}
+
+/* With their correlations to those before. */
+static void print_pois(struct session *session, const struct fitted *fitted)
+{
+    text_format(&session->out, "Parameters of interest:");
+    for (size_t k = 0; k < session->n_pois; k++)
+        text_format(&session->out, "%s %s", k > 0 ? "," : "", parameter_name(session, session->pois[k]));
+    text_format(&session->out, "\n");
+    for (size_t i = 0; i < session->n_pois; i++)
+        for (size_t j = i + 1; j < session->n_pois; j++)
+            text_format(&session->out, "correlation of %s and %s: %+.3f\n",
+                        parameter_name(session, session->pois[i]), parameter_name(session, session->pois[j]),
+                        correlation_of(session, fitted, session->pois[i], session->pois[j]));
+}
+
+static void write_text(struct session *session, const void *result)
+{
+    const struct fitted *fitted = result;
+    const paritas_fit_result *r = &fitted->result;
+    struct text *out = &session->out;
+    text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
+                paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
+    outside_print(out, &fitted->outside);
+    if (fitted->starts.n > 0) starts_describe(out, &fitted->starts, r->twice_nll);
+    if (session->n_pois > 1)
+        print_pois(session, fitted);
+    else if (poi_name(session))
+        text_format(out, "Parameter of interest: %s\n", poi_name(session));
+    text_format(out, "\n");
+    write_parameters(session, fitted);
+    if (option_flag(session, "--covariance")) write_correlations(session, fitted);
+}
+
+const struct command command_fit = {
+    .name = "fit",
+    .operands = "WORKSPACE",
+    .summary = "best fit, with errors",
+    .description =
+        "Errors come from the inverse of the exact second derivatives at the best fit. A "
+        "parameter on its bound has none, and says so. At a kink (at_kink: interpolation codes 0 "
+        "and 1, at 0) an error is the mean of both sides'. Several --poi are listed with their correlations.",
+    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    .analysis =
+        {
+            .result_size = sizeof(struct fitted),
+            .several = POIS_TOGETHER,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
+};

@@ -1,0 +1,87 @@
+/* gof.c: goodness of fit. */
+#include "print/record_output.h"
+#include "commands/models/toy_runs.h"
+
+static const struct option options[] = {
+    OPTION_ASIMOV("fit Asimov data"),
+    {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit; --ntoys N says so too"},
+    {0},
+};
+
+static bool by_toys_asked(const struct session *session)
+{
+    return option_flag(session, "--toys") || option_given(session, "--ntoys");
+}
+
+struct gof {
+    paritas_gof_result formula;
+    paritas_gof_toys_result by_toys;
+    struct toy_run toys;
+};
+
+static paritas_status analyse(struct session *session, void *result)
+{
+    struct gof *g = result;
+    g->formula.size = sizeof g->formula;
+    g->by_toys.size = sizeof g->by_toys;
+    if (by_toys_asked(session)) {
+        TRY(toy_run_open(session, &g->toys));
+        paritas_status status = paritas_gof_toys(session->context, session->model, &session->job,
+                                                 &g->toys.options, &g->by_toys, &g->formula);
+        if (toy_run_lacks_place(session, &status, NULL)) {
+            record_clear("paritas_gof_toys_result", &g->by_toys, PARITAS_FIT_NON_FINITE);
+            status = paritas_gof(session->context, session->model, &session->job, &g->formula);
+        }
+        TRY(status);
+        toy_run_close(session, &g->toys, &g->by_toys.tally);
+    } else {
+        TRY(paritas_gof(session->context, session->model, &session->job, &g->formula));
+    }
+    note_status(session, g->formula.status);
+    return PARITAS_OK;
+}
+
+static void write_keys(struct session *session, struct writer *w, const void *result)
+{
+    const struct gof *g = result;
+    write_fields(w, "paritas_gof_result", &g->formula, "twice_nll", "p");
+    if (by_toys_asked(session)) {
+        write_record(w, "paritas_gof_toys_result", &g->by_toys);
+        toy_run_write(w, &g->toys);
+    }
+    write_string(w, "status", paritas_fit_status_name(g->formula.status));
+}
+
+static void write_text(struct session *session, const void *result)
+{
+    const struct gof *g = result;
+    const paritas_gof_result *r = &g->formula;
+    struct text *out = &session->out;
+    text_format(out,
+                "2 NLL %.10g at the best fit (%s), %.10g saturated\nchi2 = %.6g for %zu degrees of freedom",
+                r->twice_nll, paritas_fit_status_name(r->status), r->saturated, r->statistic, r->ndof);
+    if (r->ndof > 0)
+        text_format(out, ", p = %.4g\n", r->p);
+    else
+        text_format(out, ": no p-value\n");
+    if (!by_toys_asked(session)) return;
+    text_format(out, "by toys p = %.4g +- %.2g\n", g->by_toys.p, g->by_toys.p_error);
+    toy_run_describe(out, &g->toys);
+}
+
+const struct command command_gof = {
+    .name = "gof",
+    .operands = "WORKSPACE",
+    .summary = "goodness of fit against the saturated model",
+    .description = "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: "
+                   "it draws data at the best fit, fits each toy, and counts those whose statistic is at "
+                   "least the observed one.",
+    .groups = {GROUP_OPTIONS, GROUP_TOYS("--toys or --ntoys N"), GROUPS_FIT},
+    .analysis =
+        {
+            .result_size = sizeof(struct gof),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
+};

@@ -1,0 +1,90 @@
+/* ranking.c: impacts, pulls and constraints. */
+#include "analysis.h"
+#include "commands/models/parameter_groups.h"
+#include "print/record_output.h"
+
+static const struct option options[] = {
+    {"--top", OPTION_COUNT, "N", "only the N largest"},
+    OPTION_ASIMOV("rank on Asimov data"),
+    OPTION_GROUPS,
+    {0},
+};
+
+struct ranking {
+    paritas_ranking_entry *entries;
+    size_t n, shown;
+    paritas_fit_status worst;
+    struct parameter_groups groups;
+};
+
+static paritas_status analyse(struct session *session, void *result)
+{
+    struct ranking *r = result;
+    r->entries = sized_records(session, session->n_parameters, sizeof *r->entries);
+    TRY(allocated(session));
+    TRY(paritas_ranking(session->context, session->model, &session->job, r->entries, &r->n));
+    r->worst = PARITAS_FIT_CONVERGED;
+    for (size_t i = 0; i < r->n; i++) {
+        note_status(session, r->entries[i].status);
+        if (r->entries[i].status > r->worst) r->worst = r->entries[i].status;
+    }
+    if (r->n == 0) { /* nothing to shift: the fit alone can fail */
+        paritas_fit_result fit = PARITAS_INIT(paritas_fit_result);
+        TRY(fit_job(session, (paritas_fit_answers){.results = &fit}));
+        note_status(session, fit.status);
+        r->worst = fit.status;
+    }
+    const size_t top = option_count(session, "--top");
+    r->shown = top > 0 && top < r->n ? top : r->n;
+    return groups_break_down(session, &r->groups);
+}
+
+static void write_keys(struct session *session, struct writer *w, const void *result)
+{
+    const struct ranking *r = result;
+    write_string(w, "status", paritas_fit_status_name(r->worst));
+    write_array(w, "entries", true);
+    for (size_t i = 0; i < r->shown; i++)
+        write_record_row(w, parameter_name(session, r->entries[i].parameter), "paritas_ranking_entry",
+                         &r->entries[i]);
+    write_close(w);
+    groups_write(w, &r->groups);
+}
+
+static void write_text(struct session *session, const void *result)
+{
+    const struct ranking *r = result;
+    struct table table;
+    text_format(&session->out, "Impacts on %s: the %zu largest of %zu\n\n", poi_name(session), r->shown,
+                r->n);
+    table_open(&table, &session->out, "parameter|pull|constraint|impact up|down|prefit up|down|",
+               "l .3 .3 4 4 4 4 l");
+    for (size_t i = 0; i < r->shown; i++) {
+        const paritas_ranking_entry *e = &r->entries[i];
+        table_row(&table, parameter_name(session, e->parameter), e->pull, e->constraint, e->impact_up,
+                  e->impact_down, e->prefit_up, e->prefit_down, failure_word(e->status));
+    }
+    table_close(&table);
+    groups_describe(session, &r->groups);
+}
+
+const struct command command_ranking = {
+    .name = "ranking",
+    .operands = "WORKSPACE",
+    .summary = "impacts of all parameters on the parameter of interest",
+    .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
+                   "its width before the fit. The others are fitted again. The impact is the shift of the "
+                   "parameter of interest. Sorted by the larger impact. --groups holds each group of "
+                   "parameters at its best fit and fits again. The part of the error that this removes, in "
+                   "quadrature, is the group's impact.",
+    .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
+    .analysis =
+        {
+            .result_size = sizeof(struct ranking),
+            .needs_poi = true,
+            .several = POIS_IN_TURN,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
+};

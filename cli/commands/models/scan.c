@@ -1,0 +1,214 @@
+/* scan.c: profile likelihood scans in one or two parameters. */
+#include "analysis.h"
+#include "print/record_output.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {
+    {"--start", OPTION_NUMBER, "MU",
+     "first value, also in place of LO; default: 3 errors below the best fit of the parameter of interest"},
+    {"--stop", OPTION_NUMBER, "MU", "last value, also in place of HI; default: 3 errors above"},
+    {"--points", OPTION_COUNT, "N", "values, also in place of N", "21"},
+    {"--par", OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
+    OPTION_ASIMOV("scan Asimov data"),
+    {0},
+};
+
+struct axis {
+    size_t parameter, n;
+    struct range range;
+};
+
+struct scan {
+    size_t k, n;
+    struct axis axes[2];
+    double *values; /* n rows of k */
+    paritas_fit_result best;
+    double *best_parameters;
+    paritas_scan_point *points;
+};
+
+static const char *axis_name(const struct session *session, const struct scan *scan, size_t j)
+{
+    return parameter_name(session, scan->axes[j].parameter);
+}
+
+static paritas_status read_axis(struct session *session, const char *text, struct axis *axis)
+{
+    paritas_context *context = session->context;
+    char *copy = arena_text(&session->arena, text, strlen(text));
+    if (!copy) return paritas_fail_memory(context);
+    char *equals = strrchr(copy, '='), *colon = equals ? strchr(equals, ':') : NULL,
+         *second = colon ? strchr(colon + 1, ':') : NULL;
+    double n = 0.0;
+    if (second) *equals = *colon = *second = '\0';
+    if (!second || !number_of_text(equals + 1, &axis->range.lower) ||
+        !number_of_text(colon + 1, &axis->range.upper) || !number_of_text(second + 1, &n) ||
+        !(n >= 1.0 && n <= 1e6) || n != floor(n))
+        return usage_failure(session, "--par takes NAME=LO:HI:N, not '%s'", text);
+    axis->n = (size_t)n;
+    return paritas_model_parameter_index(context, session->model, copy, &axis->parameter);
+}
+
+/* Three errors around the best fit, within the bounds. */
+static paritas_status default_range(struct session *session, struct axis *axis)
+{
+    const size_t k = axis->parameter;
+    double *values = numbers(session, session->n_parameters),
+           *errors = numbers(session, session->n_parameters);
+    TRY(allocated(session));
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = values, .errors = errors}));
+    axis->range = range_around(session, k, values[k], errors[k], 3.0, 0.25);
+    return PARITAS_OK;
+}
+
+/* --start, --stop and --points, where they are given, count for the only axis. */
+static void adjust_axis(const struct session *session, struct axis *axis)
+{
+    axis->range.lower = option_number_or(session, "--start", axis->range.lower);
+    axis->range.upper = option_number_or(session, "--stop", axis->range.upper);
+    if (option_given(session, "--points")) axis->n = option_count(session, "--points");
+}
+
+static paritas_status refuse_ranges_of_a_grid(struct session *session)
+{
+    static const char *const names[] = {"--start", "--stop", "--points"};
+    for (size_t j = 0; j < COUNT_OF(names); j++)
+        if (option_given(session, names[j]))
+            return usage_failure(session, "%s is for one parameter; a grid of two has its ranges in --par",
+                                 names[j]);
+    return PARITAS_OK;
+}
+
+static paritas_status read_axes(struct session *session, struct axis axes[2], size_t *k)
+{
+    size_t at = 0;
+    *k = 0;
+    for (const struct given *given; (given = option_next(session, "--par", &at));) {
+        if (*k == 2) return usage_failure(session, "--par can be given once or twice");
+        TRY(read_axis(session, given->text, &axes[(*k)++]));
+    }
+    if (*k > 0 && session->n_pois > 1)
+        return usage_failure(session,
+                             "--par names what is scanned; with several --poi each is scanned in turn");
+    if (*k == 2) return refuse_ranges_of_a_grid(session);
+    struct axis *axis = &axes[0];
+    if (*k == 1) {
+        adjust_axis(session, axis);
+        return PARITAS_OK;
+    }
+    TRY(require_poi(session));
+    *k = 1;
+    axis->parameter = (size_t)poi_of(session);
+    if (!option_given(session, "--start") || !option_given(session, "--stop"))
+        TRY(default_range(session, axis));
+    axis->n = option_count(session, "--points"); /* its default, too */
+    adjust_axis(session, axis);
+    return PARITAS_OK;
+}
+
+/* The second axis runs faster. */
+static paritas_status lay_out(struct session *session, struct scan *scan)
+{
+    TRY(read_axes(session, scan->axes, &scan->k));
+    const size_t inner = scan->k == 2 ? scan->axes[1].n : 1;
+    scan->n = scan->axes[0].n * inner;
+    scan->values = numbers(session, scan->n * scan->k);
+    scan->best_parameters = numbers(session, session->n_parameters);
+    scan->points = sized_records(session, scan->n, sizeof *scan->points);
+    TRY(allocated(session));
+    for (size_t i = 0; i < scan->n; i++) {
+        const size_t places[2] = {i / inner, i % inner};
+        for (size_t j = 0; j < scan->k; j++)
+            scan->values[i * scan->k + j] = range_value(scan->axes[j].range, places[j], scan->axes[j].n);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status analyse(struct session *session, void *result)
+{
+    struct scan *scan = result;
+    scan->best.size = sizeof scan->best;
+    TRY(lay_out(session, scan));
+    const size_t parameters[2] = {scan->axes[0].parameter, scan->axes[1].parameter};
+    const paritas_scan_request request = {.size = sizeof request,
+                                          .n_parameters = scan->k,
+                                          .parameters = parameters,
+                                          .n_points = scan->n,
+                                          .values = scan->values,
+                                          .best = &scan->best,
+                                          .best_parameters = scan->best_parameters,
+                                          .points = scan->points};
+    TRY(paritas_scan(session->context, session->model, &session->job, &request));
+    note_status(session, scan->best.status);
+    for (size_t i = 0; i < scan->n; i++) note_status(session, scan->points[i].status);
+    return PARITAS_OK;
+}
+
+static void write_keys(struct session *session, struct writer *w, const void *result)
+{
+    const struct scan *scan = result;
+    const ptrdiff_t poi = poi_of(session);
+    write_members(w, "status:s mu_hat:n twice_nll_min:n", paritas_fit_status_name(scan->best.status),
+                  poi >= 0 ? scan->best_parameters[poi] : NAN, scan->best.twice_nll);
+    write_array(w, "parameters", false);
+    for (size_t j = 0; j < scan->k; j++) write_string(w, NULL, axis_name(session, scan, j));
+    write_close(w);
+    write_array(w, "best", false);
+    for (size_t j = 0; j < scan->k; j++)
+        write_number(w, NULL, scan->best_parameters[scan->axes[j].parameter]);
+    write_close(w);
+    write_array(w, "points", true);
+    for (size_t i = 0; i < scan->n; i++) {
+        write_object(w, NULL, false);
+        if (scan->k == 1) write_number(w, "mu", scan->values[i]);
+        write_numbers(w, "values", scan->k, scan->values + i * scan->k);
+        write_record(w, "paritas_scan_point", &scan->points[i]);
+        write_close(w);
+    }
+    write_close(w);
+}
+
+static void write_text(struct session *session, const void *result)
+{
+    const struct scan *scan = result;
+    struct text *out = &session->out;
+    struct table table;
+    char headers[256];
+    int used = 0;
+    text_format(out, "Best fit %s, 2 NLL %.10g\n", paritas_fit_status_name(scan->best.status),
+                scan->best.twice_nll);
+    for (size_t j = 0; j < scan->k; j++) {
+        const char *name = axis_name(session, scan, j);
+        text_format(out, "%s = %.6g\n", name, scan->best_parameters[scan->axes[j].parameter]);
+        used += snprintf(headers + used, sizeof headers - (size_t)used, "%.60s|", name);
+    }
+    text_format(out, "\n");
+    snprintf(headers + used, sizeof headers - (size_t)used, "q|");
+    table_open(&table, out, headers, scan->k == 1 ? "6 .5 l" : "6 6 .5 l");
+    for (size_t i = 0; i < scan->n; i++) {
+        for (size_t j = 0; j < scan->k; j++) table_number(&table, scan->values[i * scan->k + j], 6);
+        table_row(&table, scan->points[i].q, failure_word(scan->points[i].status));
+    }
+    table_close(&table);
+}
+
+const struct command command_scan = {
+    .name = "scan",
+    .operands = "WORKSPACE",
+    .summary = "profile likelihood at given values",
+    .description = "q is twice the NLL with the parameter held, less twice the NLL of the best fit, and not "
+                   "below 0.",
+    .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
+    .analysis =
+        {
+            .result_size = sizeof(struct scan),
+            .several = POIS_IN_TURN,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
+};

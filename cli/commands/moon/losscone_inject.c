@@ -1,0 +1,313 @@
+/* losscone_inject.c: fits of a known truth: errors of U and r, coverage of intervals. */
+#include "days/synthetic_sweeps.h"
+#include "commands/workspaces/sorting.h"
+#include "print/table.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define BATCH 1000 /* sweeps at a time: bounds memory */
+
+static const struct option options[] = {
+    {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
+    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs", "", "ratio"},
+    {0},
+};
+
+struct tally {
+    double *error, *ratio_error, *width, *set_width; /* of fitted sweeps */
+    double *misfit;                                  /* of all sweeps; NaN without a fit */
+    size_t n, in_plateau, in_set, lesser;
+};
+
+struct injection {
+    struct session *session;
+    struct losscone_plan plan;
+    struct synthetic_plan truth;
+    size_t sweeps;
+    paritas_normalisation normalisation;
+    double theta[PARITAS_SWEEP_CELLS];
+    bool truths[TRUTHS];
+    struct tally tallies[TRUTHS][2]; /* truth, model */
+};
+
+static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
+{
+    *tally = (struct tally){.error = numbers(session, n),
+                            .ratio_error = numbers(session, n),
+                            .width = numbers(session, n),
+                            .set_width = numbers(session, n),
+                            .misfit = numbers(session, n)};
+    return allocated(session);
+}
+
+static void take(struct tally *tally, const struct truth *truth, size_t n, size_t at,
+                 const paritas_losscone_result *results, const paritas_confidence *sets)
+{
+    for (size_t k = 0; k < n; k++) {
+        const paritas_losscone_result *r = &results[k];
+        const double u = truth->potential[k];
+        tally->misfit[at + k] = losscone_fitted(r) ? r->misfit : NAN;
+        if (!losscone_fitted(r)) continue;
+        const size_t i = tally->n++;
+        tally->error[i] = r->potential_centre - u;
+        tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
+        tally->width[i] = r->potential_upper - r->potential_lower;
+        tally->in_plateau += u >= r->potential_lower && u <= r->potential_upper;
+        if (!sets) continue;
+        bool inside = false;
+        for (unsigned s = 0; s < sets[k].intervals; s++) {
+            inside = inside || (u >= sets[k].lower[s] && u <= sets[k].upper[s]);
+            tally->set_width[i] += sets[k].upper[s] - sets[k].lower[s];
+        }
+        tally->in_set += inside;
+    }
+}
+
+/* Fits n sweeps of a drawn day. */
+static paritas_status fit_day(struct injection *j, const struct truth *truth, paritas_er_day *day,
+                              uint64_t first, struct losscone_answers *answers)
+{
+    struct session *session = j->session;
+    paritas_context *context = session->context;
+    const size_t n = day->n, rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
+    double *potential = numbers(session, rows * n), *cosine = numbers(session, cells * n),
+           *flux = numbers(session, cells * n);
+    TRY(allocated(session));
+    for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
+    TRY(paritas_losscone_cosines(context, n, NULL, j->theta, day->field, day->polarity, day->azimuth,
+                                 cosine));
+    paritas_sweeps sweeps = {.size = sizeof sweeps,
+                             .n = n,
+                             .energy = day->energy,
+                             .potential = potential,
+                             .cosine = cosine,
+                             .flux = flux};
+    TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux, NULL));
+    return losscone_answer(session, &j->plan, &sweeps, first, answers);
+}
+
+static paritas_status inject_some(struct injection *j, int kind, size_t at, size_t n)
+{
+    struct session *session = j->session;
+    struct truth truth;
+    struct losscone_answers answers;
+    paritas_er_day *day = NULL;
+    struct synthetic_plan plan = j->truth;
+    plan.truth = kind;
+    plan.weighted = j->plan.weighted;
+    const struct arena outer = arena_begin(session);
+    paritas_status status =
+        synthetic_day(session, &plan, &j->plan.options, j->theta, n, at, 0.0, &truth, &day);
+    if (status == PARITAS_OK) status = fit_day(j, &truth, day, at, &answers);
+    for (int model = 0; model < 2 && status == PARITAS_OK; model++)
+        if (answers.results[model])
+            take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
+    paritas_er_day_free(day);
+    arena_end(session, outer);
+    return status;
+}
+
+static paritas_status inject(struct injection *j)
+{
+    struct session *session = j->session;
+    const size_t total = j->sweeps * (size_t)(j->truths[0] + j->truths[1] + j->truths[2]);
+    size_t done = 0;
+    for (int kind = 0; kind < TRUTHS; kind++) {
+        if (!j->truths[kind]) continue;
+        struct tally *hard = &j->tallies[kind][0], *folded = &j->tallies[kind][1];
+        TRY(open_tally(session, j->sweeps, hard));
+        TRY(open_tally(session, j->sweeps, folded));
+        for (size_t at = 0; at < j->sweeps; at += BATCH) {
+            const size_t n = j->sweeps - at < BATCH ? j->sweeps - at : BATCH;
+            TRY(inject_some(j, kind, at, n));
+            progress_estimate(&session->progress, done += n, total);
+        }
+        for (size_t k = 0; k < j->sweeps && j->plan.hard && j->plan.folded; k++) {
+            hard->lesser += hard->misfit[k] <= folded->misfit[k];
+            folded->lesser += folded->misfit[k] < hard->misfit[k];
+        }
+    }
+    return PARITAS_OK;
+}
+
+/* In the order of JSON and table. */
+#define SUMMARY_LIST(ITEM)           \
+    ITEM(bias, 2)                    \
+    ITEM(rmse, 2)                    \
+    ITEM(mae, 2)                     \
+    ITEM(median_error, 2)            \
+    ITEM(ninety_percent, 1)          \
+    ITEM(largest, 1)                 \
+    ITEM(ratio_bias, NOT_IN_TABLE)   \
+    ITEM(ratio_rmse, 4)              \
+    ITEM(plateau_width, 1)           \
+    ITEM(plateau_coverage, 3)        \
+    ITEM(set_width, 1)               \
+    ITEM(set_coverage, 3)            \
+    ITEM(median_misfit, FOUR_DIGITS) \
+    ITEM(lesser_misfit, 3)
+enum { NOT_IN_TABLE = -1, FOUR_DIGITS = -2 }; /* else: decimals */
+struct summary {
+#define FIELD(name, decimals) double name;
+    SUMMARY_LIST(FIELD)
+#undef FIELD
+};
+static const struct {
+    const char *word;
+    size_t offset;
+    int decimals;
+} summary_fields[] = {
+#define FIELD(name, decimals) {#name, offsetof(struct summary, name), decimals},
+    SUMMARY_LIST(FIELD)
+#undef FIELD
+};
+#define SUMMARY_FIELDS (COUNT_OF(summary_fields))
+
+static double summary_value(const struct summary *summary, size_t field)
+{
+    return *(const double *)(const void *)((const char *)summary + summary_fields[field].offset);
+}
+
+static double quantile(const double *sorted, size_t n, double part)
+{
+    return n > 0 ? sorted[(size_t)(part * (double)(n - 1) + 0.5)] : NAN;
+}
+
+static struct summary summarise(const struct injection *j, struct tally *tally)
+{
+    const size_t n = tally->n;
+    const double count = n > 0 ? (double)n : NAN;
+    const double none = n > 0 ? 0.0 : NAN;
+    struct summary s = {.bias = none, .rmse = none, .mae = none, .ratio_bias = none, .ratio_rmse = none};
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        s.bias += tally->error[i] / count;
+        s.rmse += tally->error[i] * tally->error[i] / count;
+        s.mae += fabs(tally->error[i]) / count;
+        s.ratio_bias += tally->ratio_error[i] / count;
+        s.ratio_rmse += tally->ratio_error[i] * tally->ratio_error[i] / count;
+        tally->error[i] = fabs(tally->error[i]);
+    }
+    s.rmse = sqrt(s.rmse);
+    s.ratio_rmse = sqrt(s.ratio_rmse);
+    for (size_t k = 0; k < j->sweeps; k++)
+        if (!isnan(tally->misfit[k])) tally->misfit[known++] = tally->misfit[k];
+    sort_numbers(n, tally->error);
+    sort_numbers(n, tally->width);
+    sort_numbers(n, tally->set_width);
+    sort_numbers(known, tally->misfit);
+    s.median_error = quantile(tally->error, n, 0.5);
+    s.ninety_percent = quantile(tally->error, n, 0.9);
+    s.largest = quantile(tally->error, n, 1.0);
+    s.plateau_width = quantile(tally->width, n, 0.5);
+    s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
+    s.median_misfit = quantile(tally->misfit, known, 0.5);
+    s.plateau_coverage =
+        j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
+    s.set_coverage = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
+    s.lesser_misfit =
+        j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
+    return s;
+}
+
+/* Calls `answer` for each truth and each model that was fitted. */
+static void each_fit(struct injection *j, struct table *table,
+                     void (*answer)(struct injection *j, struct table *table, int kind, int model,
+                                    const struct summary *summary))
+{
+    for (int kind = 0; kind < TRUTHS; kind++)
+        for (int model = 0; model < 2; model++) {
+            if (!j->truths[kind] || !(model == 0 ? j->plan.hard : j->plan.folded)) continue;
+            const struct summary summary = summarise(j, &j->tallies[kind][model]);
+            answer(j, table, kind, model, &summary);
+        }
+}
+
+static void fit_json(struct injection *j, struct table *table, int kind, int model,
+                     const struct summary *summary)
+{
+    struct writer *w = &j->session->writer;
+    (void)table;
+    write_object(w, NULL, false);
+    write_members(w, "truth:s response:s fitted:z", truth_names[kind], losscone_model_name(model),
+                  j->tallies[kind][model].n);
+    for (size_t i = 0; i < SUMMARY_FIELDS; i++)
+        write_number(w, summary_fields[i].word, summary_value(summary, i));
+    write_close(w);
+}
+
+static void answer_json(struct injection *j)
+{
+    struct writer *w = &j->session->writer;
+    write_object(w, NULL, true);
+    write_integer(w, "sweeps", j->sweeps);
+    write_array(w, "fits", true);
+    each_fit(j, NULL, fit_json);
+    write_close(w);
+    write_object(w, "options", true);
+    losscone_plan_describe(&j->plan, w);
+    synthetic_plan_describe(&j->truth, w);
+    write_close(w);
+    write_device(j->session);
+    write_close(w);
+}
+
+static void fit_row(struct injection *j, struct table *table, int kind, int model,
+                    const struct summary *summary)
+{
+    table_text(table, truth_names[kind]);
+    table_text(table, losscone_model_name(model));
+    table_format(table, "%zu", j->tallies[kind][model].n);
+    for (size_t i = 0; i < SUMMARY_FIELDS; i++) {
+        const int decimals = summary_fields[i].decimals;
+        if (decimals == FOUR_DIGITS)
+            table_number(table, summary_value(summary, i), 4);
+        else if (decimals != NOT_IN_TABLE)
+            table_decimal(table, summary_value(summary, i), decimals);
+    }
+}
+
+static void answer_table(struct injection *j)
+{
+    struct session *session = j->session;
+    struct table table;
+    text_format(&session->out, "%zu sweeps of each truth; errors of U in V, widths are medians\n\n",
+                j->sweeps);
+    table_open(
+        &table, &session->out,
+        "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser",
+        "l l r r r r r r r r r r r r r r");
+    each_fit(j, &table, fit_row);
+    table_close(&table);
+}
+
+static int run(struct session *session)
+{
+    struct injection j = {.session = session, .sweeps = option_count(session, "--sweeps")};
+    j.normalisation =
+        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
+    session->context->progress = NULL;
+    session->progress.unit = "sweeps";
+    TRY(losscone_plan_open(session, &j.plan));
+    TRY(synthetic_plan_open(session, &j.truth));
+    TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
+    const bool both = !option_given(session, "--truth");
+    for (int kind = 0; kind < TRUTHS; kind++)
+        j.truths[kind] = both ? kind != TRUTH_INTEGRAL : kind == j.truth.truth;
+    TRY(inject(&j));
+    (session->json ? answer_json : answer_table)(&j);
+    return PARITAS_OK;
+}
+
+const struct command command_losscone_inject = {
+    .name = "losscone inject",
+    .operands = "",
+    .summary = "injection tests: what fits find of sweeps whose truth is known",
+    .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
+                   "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
+                   "U.",
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_FIT_ENGINE, GROUP_OUTPUT},
+    .run = run,
+};

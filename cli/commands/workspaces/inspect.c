@@ -1,0 +1,170 @@
+/* inspect.c: what a workspace holds. */
+#include "session.h"
+#include "histfactory/workspace_spec.h"
+#include "print/table.h"
+
+#include <stdio.h>
+
+static void write_parameter(struct writer *w, const struct session *session, size_t i,
+                            hf_constraint constraint)
+{
+    const struct range bounds = bounds_of(session, i);
+    write_object(w, NULL, false);
+    write_members(w, "name:s constraint:s init:n", parameter_name(session, i),
+                  hf_inspect_constraint(constraint), paritas_model_suggested_init(session->model)[i]);
+    write_numbers(w, "bounds", 2, (const double[2]){bounds.lower, bounds.upper});
+    write_bool(w, "fixed", paritas_model_suggested_fixed(session->model)[i]);
+    write_close(w);
+}
+
+static void write_json(struct session *session, const struct json *summary, const struct hf_spec *spec)
+{
+    struct writer *w = &session->writer;
+    const paritas_model *model = session->model;
+    write_object(w, NULL, true);
+    write_string(w, "poi", poi_name(session));
+    write_array(w, "pois", false);
+    for (size_t k = 0; k < paritas_model_poi_count(model); k++)
+        write_string(w, NULL, parameter_name(session, paritas_model_pois(model)[k]));
+    write_close(w);
+    write_array(w, "model_channels", true);
+    for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
+        write_object(w, NULL, false);
+        write_members(w, "name:s bins:z", paritas_model_channel_name(model, c),
+                      paritas_model_channel_bins(model, c));
+        write_array(w, "samples", false);
+        for (size_t s = 0; s < paritas_model_sample_count(model, c); s++)
+            write_string(w, NULL, paritas_model_sample_name(model, c, s));
+        write_close(w);
+        write_close(w);
+    }
+    write_close(w);
+    write_array(w, "model_parameters", true);
+    for (size_t k = 0; k < spec->n_sets; k++)
+        for (size_t i = 0; i < spec->sets[k].size; i++)
+            write_parameter(w, session, spec->sets[k].first + i, spec->sets[k].constraint);
+    write_close(w);
+    for (const struct json *entry = summary->first; entry; entry = entry->next)
+        write_tree(w, entry->key, entry);
+    write_close(w);
+}
+
+static const struct json *first_of(const struct json *list)
+{
+    return list ? list->first : NULL;
+}
+
+/* Leftovers that pyhf ignores. */
+static void describe_unused(struct text *out, const struct json *unused)
+{
+    const struct json *one = first_of(json_get(unused, "observations"));
+    for (; one; one = one->next)
+        text_format(out, "unused: observation of '%s', which is no channel\n", one->text);
+    static const struct {
+        const char *key, *says;
+    } lists[] = {{"parameters", "configures"}, {"pois", "names the parameter of interest"}};
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        for (one = first_of(json_get(unused, lists[i].key)); one; one = one->next)
+            text_format(out, "unused: measurement '%s' %s '%s', which is no parameter\n",
+                        json_at(one, 0)->text, lists[i].says, json_at(one, 1)->text);
+}
+
+static void write_channels(struct session *session)
+{
+    const paritas_model *model = session->model;
+    struct table table;
+    table_open(&table, &session->out, "channel|bins|samples", "l r l");
+    for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
+        char bins[24];
+        snprintf(bins, sizeof bins, "%zu", paritas_model_channel_bins(model, c));
+        for (size_t s = 0; s < paritas_model_sample_count(model, c); s++)
+            table_row(&table, s == 0 ? paritas_model_channel_name(model, c) : "", s == 0 ? bins : "",
+                      paritas_model_sample_name(model, c, s));
+    }
+    table_close(&table);
+}
+
+static void write_parameters(struct session *session, const struct hf_spec *spec)
+{
+    struct table table;
+    table_open(&table, &session->out, "parameters|size|constraint|start|bounds|", "l z l 6 l l");
+    for (size_t k = 0; k < spec->n_sets; k++) {
+        const struct hf_set *set = &spec->sets[k];
+        char bounds[64], fixed[32];
+        size_t n_fixed = 0;
+        for (size_t i = 0; i < set->size; i++) n_fixed += set->fixed[i] != 0;
+        snprintf(bounds, sizeof bounds, "%.6g .. %.6g", set->lower[0], set->upper[0]);
+        snprintf(fixed, sizeof fixed, "%zu fixed", n_fixed);
+        table_row(&table, set->name, (size_t)set->size, hf_inspect_constraint(set->constraint), set->init[0],
+                  bounds,
+                  n_fixed == set->size ? "fixed"
+                  : n_fixed > 0        ? fixed
+                                       : "");
+    }
+    table_close(&table);
+}
+
+/* The one of --poi, or all that the measurement lists. */
+static void describe_pois(struct session *session)
+{
+    const paritas_model *model = session->model;
+    const size_t n = paritas_model_poi_count(model);
+    struct text *out = &session->out;
+    if (n < 2 || option_given(session, "--poi")) {
+        text_format(out, "Parameter of interest: %s\n\n", poi_name(session) ? poi_name(session) : "none");
+        return;
+    }
+    text_format(out, "Parameters of interest:");
+    for (size_t k = 0; k < n; k++)
+        text_format(out, "%s %s", k > 0 ? "," : "", parameter_name(session, paritas_model_pois(model)[k]));
+    text_format(out, "\n\n");
+}
+
+static void write_tables(struct session *session, const struct json *summary, const struct hf_spec *spec)
+{
+    struct text *out = &session->out;
+    struct table table;
+    text_format(out, "%zu channels, %zu bins, %zu parameters, %zu auxiliary data\n",
+                paritas_model_channel_count(session->model), session->n_main, session->n_parameters,
+                session->n_aux);
+    describe_pois(session);
+    write_channels(session);
+    text_format(out, "\n");
+    write_parameters(session, spec);
+    text_format(out, "\n");
+    table_open(&table, out, "|measurement|poi", "l l l");
+    const struct json *first = first_of(json_get(summary, "measurements"));
+    const char *wanted = option_text(session, "--measurement");
+    for (const struct json *one = first; one; one = one->next) {
+        const bool used = wanted ? json_text_is(json_at(one, 0), wanted) : one == first;
+        table_row(&table, used ? "*" : "", json_at(one, 0)->text, json_at(one, 1)->text);
+    }
+    table_close(&table);
+    describe_unused(out, json_get(summary, "unused"));
+}
+
+static int run(struct session *session)
+{
+    struct paritas_workspace *summary = NULL;
+    struct hf_spec *spec = NULL;
+    paritas_status status = load_model(session);
+    if (status == PARITAS_OK) status = refuse_several_pois(session);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_inspect(session->context, session->workspace, &summary);
+    if (status == PARITAS_OK)
+        status = hf_spec_read(session->context, session->workspace, option_text(session, "--measurement"),
+                              option_text(session, "--poi"), &spec);
+    if (status == PARITAS_OK && session->json) write_json(session, summary->root, spec);
+    if (status == PARITAS_OK && !session->json) write_tables(session, summary->root, spec);
+    hf_spec_free(spec);
+    paritas_workspace_free(summary);
+    return status;
+}
+
+const struct command command_inspect = {
+    .name = "inspect",
+    .operands = "WORKSPACE",
+    .summary = "channels, samples, parameters, measurements, and what is left unused",
+    .groups = {GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT},
+    .run = run,
+};

@@ -1,0 +1,22 @@
+/* outside_output.h: the bins for which twice the NLL is infinite or undefined. */
+#ifndef PARITAS_CLI_OUTSIDE_OUTPUT_H
+#define PARITAS_CLI_OUTSIDE_OUTPUT_H
+
+#include "minima/outside.h"
+#include "session.h"
+
+struct outside {
+    bool looked; /* twice the NLL is not finite */
+    size_t n;
+    struct outside_bin *bins; /* in the session's arena */
+};
+
+/* Looks for bins, with the job's data, unless twice the NLL is finite. */
+paritas_status outside_look(struct session *session, double twice_nll, const double *point,
+                            struct outside *outside);
+/* `outside`: a list of channel, bin, rate, observed; nothing where twice the NLL is finite. */
+void outside_write(struct writer *writer, const struct outside *outside);
+/* A line a bin, at most ten. */
+void outside_print(struct text *out, const struct outside *outside);
+
+#endif

@@ -1,0 +1,91 @@
+/* losscone_quality.c: does a loss cone describe the sweep? Flags of fits. */
+#include "base/host_math.h"
+#include "moon/losscone/losscone.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The plateau of r is 0.008 wide in the median: nearer the bound, the data cannot tell r from it. */
+#define RATIO_ROOM 0.01
+#define RATIO_ROOM_PART 0.1 /* of the distance between the bounds, at most */
+#define PINNED 5.0          /* rooms between the upper bound and the centre, at most */
+#define HAIR 1e-6           /* of the distance: f32 rounds bounds */
+#define MODEL_ERROR 0.1     /* of the flux: no model of two levels is better */
+#define MISFIT_TIMES 2.0
+#define SIGNIFICANT 4.0 /* s^2, the step of confidence sets */
+
+static unsigned flags_of_bounds(const paritas_losscone_options *o, const paritas_losscone_result *r)
+{
+    unsigned flags = 0;
+    const double span = o->potential_upper - o->potential_lower, hair = HAIR * (1.0 + span),
+                 width = o->ratio_upper - o->ratio_lower,
+                 room = RATIO_ROOM < RATIO_ROOM_PART * width ? RATIO_ROOM : RATIO_ROOM_PART * width;
+    if (span > 0.0 &&
+        (r->potential_lower <= o->potential_lower + hair || r->potential_upper >= o->potential_upper - hair))
+        flags |= PARITAS_QUALITY_POTENTIAL_AT_BOUND;
+    /* a wide plateau reaches the upper bound by nature: where x passes 1 no cell is left to tell r */
+    if (width > 0.0 &&
+        (r->ratio_lower <= o->ratio_lower + room ||
+         (r->ratio_upper >= o->ratio_upper - room && r->ratio_centre >= o->ratio_upper - PINNED * room)))
+        flags |= PARITAS_QUALITY_RATIO_AT_BOUND;
+    return flags;
+}
+
+/* (N ln(other / own) - penalty ln N) / 2; noise-free misfits are 0. */
+static double odds(unsigned cells, double other, double own, double penalty)
+{
+    const double least = 1e-12 * cells;
+    return 0.5 * (cells * host_log((other + least) / (own + least)) - penalty * host_log(cells));
+}
+
+void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,
+                    paritas_losscone_result *r)
+{
+    const bool logarithms = options->method == PARITAS_LOSSCONE_METHOD_HALEKAS,
+               beam = options->response == PARITAS_LOSSCONE_RESPONSE_HARD && options->beam_width > 0.0 &&
+                      options->amplitude_upper > options->amplitude_lower;
+    const double cells = r->cells, misfit = r->misfit * scale,
+                 noise = quality[QUALITY_PAIRS] > 0.0 ? 0.5 * quality[QUALITY_STEPS] / quality[QUALITY_PAIRS]
+                                                      : NAN,
+                 level =
+                     quality[QUALITY_COUNT] > 0.0 ? quality[QUALITY_INSIDE] / quality[QUALITY_COUNT] : NAN,
+                 middle =
+                     logarithms ? 0.5 * host_log(options->background) : 0.5 * (1.0 + options->background);
+    r->noise = host_sqrt(noise);
+    r->edge_evidence = odds(r->cells, quality[QUALITY_LEVELS], misfit, 2.0 + beam);
+    r->cone_level = logarithms && level == level ? host_exp(level) : level;
+    r->flags = flags_of_bounds(options, r);
+    if (r->status == PARITAS_SWEEP_AT_LIMIT) r->flags |= PARITAS_QUALITY_AT_LIMIT;
+    /* beside a row of energy the beam is all tail, and any amplitude will do */
+    if (quality[QUALITY_HALF] - misfit > SIGNIFICANT * misfit / cells)
+        r->flags |= PARITAS_QUALITY_AMPLITUDE_AT_BOUND;
+    if (r->status == PARITAS_SWEEP_MISFIT ||
+        !(misfit <= MISFIT_TIMES * cells * (noise + MODEL_ERROR * MODEL_ERROR)))
+        r->flags |= PARITAS_QUALITY_MISFIT;
+    if (!(r->edge_evidence > 0.0)) r->flags |= PARITAS_QUALITY_NO_EDGE;
+    if (level > middle) r->flags |= PARITAS_QUALITY_FILLED_CONE;
+}
+
+unsigned paritas_quality_flags(const paritas_losscone_result *result, const paritas_losscone_result *other)
+{
+    const bool better = other && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT) &&
+                        other->misfit < result->misfit &&
+                        odds(result->cells, result->misfit, other->misfit, 0.0) > host_log(result->cells);
+    return result->flags | (better ? PARITAS_QUALITY_OTHER_MODEL : 0u);
+}
+
+void paritas_quality_words(unsigned flags, char text[PARITAS_QUALITY_TEXT])
+{
+    const paritas_enumeration *words = paritas_enumeration_find("paritas_quality_flag");
+    size_t length = 0;
+    for (size_t i = 0; i < words->n; i++) {
+        if (!(flags & (unsigned)words->words[i].value)) continue;
+        const size_t more = strlen(words->words[i].word);
+        if (length + more + 2 > PARITAS_QUALITY_TEXT) break;
+        if (length > 0) text[length++] = '+';
+        memcpy(text + length, words->words[i].word, more);
+        length += more;
+    }
+    text[length] = '\0';
+    if (length == 0) memcpy(text, "good", sizeof "good");
+}

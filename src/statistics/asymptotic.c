@@ -1,0 +1,209 @@
+/* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator (base distribution "normal"). */
+#include "statistics/asymptotic.h"
+#include "base/host_math.h"
+#include "fit/fit_rows.h"
+#include "base/probability.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define DATA_DIFFER 1e-2 /* of the counts' errors: other Asimov data */
+
+enum asimov_change { ASIMOV_STAYS, ASIMOV_FOUND_OTHER, ASIMOV_MADE };
+
+double asymptotic_q(double q, double q_asimov)
+{
+    return q_asimov == 0.0 && q < SAME_MINIMUM ? 0.0 : q;
+}
+
+struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,
+                                        double q_asimov)
+{
+    if (curve != ASYMPTOTIC_OBSERVED) return (struct statistic_shift){.t = 2.0 - curve};
+    return statistic_formula(statistic)->shift(asymptotic_q(q, q_asimov), q_asimov);
+}
+
+double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
+{
+    const double t = asymptotic_shift(statistic, curve, q, q_asimov).t, clb = normal_cdf(-t);
+    if (clb < DBL_MIN && !statistic_formula(statistic)->discovery) /* a quotient of numbers that underflow */
+        return host_exp(asymptotic_log_cls(statistic, curve, q, q_asimov));
+    return statistic_answer(statistic, normal_cdf(-(t + sqrt(q_asimov))), clb);
+}
+
+double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
+{
+    const double t = asymptotic_shift(statistic, curve, q, q_asimov).t,
+                 log_clsb = normal_log_cdf(-(t + sqrt(q_asimov)));
+    return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
+}
+
+/* Data NULL: the point is outside the domain. */
+static paritas_status make_asimov_data(const struct asymptotic *a, const double *parameters,
+                                       struct infer_profile *profile)
+{
+    double *expected = infer_reals(a->infer, a->infer->n_data, 1);
+    TRY(infer_memory(a->infer));
+    TRY(infer_expected(a->infer, parameters, expected));
+    *profile = (struct infer_profile){.data = expected, .start = parameters};
+    for (size_t i = 0; i < a->infer->n_data; i++)
+        if (!rows_is_datum(paritas_model_frozen(a->infer->model), i, expected[i]))
+            *profile = (struct infer_profile){0};
+    return PARITAS_OK;
+}
+
+/* Another minimum may give the same expectation. */
+static bool data_differ(const struct infer *infer, const double *a, const double *b)
+{
+    for (size_t i = 0; i < infer->n_data; i++)
+        if (fabs(a[i] - b[i]) > DATA_DIFFER * sqrt(fmax(fabs(a[i]), 1.0))) return true;
+    return false;
+}
+
+/* The Asimov data of a fit that is as low as theirs, if they differ. *found: they do. */
+static paritas_status find_other_data(struct asymptotic *a, const struct infer_point *fit, bool *found)
+{
+    const double *ends[] = {fit->elsewhere, fit->parameters};
+    for (size_t k = 0; k < 2 && !*found; k++) {
+        struct infer_point end = *fit;
+        end.parameters = ends[k];
+        TRY(infer_polish(a->infer, &end));
+        TRY(make_asimov_data(a, end.parameters, &a->other));
+        *found = a->other.data && data_differ(a->infer, a->asimov.data, a->other.data);
+    }
+    if (!*found) {
+        a->other = (struct infer_profile){0};
+        return PARITAS_OK;
+    }
+    TRY(infer_free_fit(a->infer, &a->other));
+    a->other.probed = true; /* no point is lower than where its data were made */
+    return PARITAS_OK;
+}
+
+/* The Asimov data of the fit at mu', and their free fit. */
+static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
+{
+    a->twice_nll = fit->twice_nll;
+    TRY(infer_polish(a->infer, fit));
+    a->status = fit->status;
+    a->other = (struct infer_profile){0};
+    TRY(make_asimov_data(a, fit->parameters, &a->asimov));
+    a->no_asimov = !a->asimov.data;
+    if (a->no_asimov) a->asimov.data = a->data.data;
+    TRY(infer_free_fit(a->infer, &a->asimov));
+    a->asimov.probed = !a->no_asimov; /* no point is lower than where its data were made */
+    return PARITAS_OK;
+}
+
+/* The fit at mu'. Asimov data that were made before stay unless it is lower now. */
+static paritas_status fit_background(struct asymptotic *a, enum asimov_change *change)
+{
+    struct infer *infer = a->infer;
+    struct infer_point point = infer_point_at(infer, &a->data, statistic_other(a->statistic));
+    TRY(infer_points(infer, 1, &point));
+    const bool made = !a->asimov.data || (point.status == PARITAS_FIT_CONVERGED &&
+                                          point.twice_nll < a->twice_nll - same_minimum(infer->context));
+    bool found = false;
+    if (made) TRY(make_asimov(a, &point));
+    if (point.elsewhere && !a->no_asimov && !a->other.data) TRY(find_other_data(a, &point, &found));
+    *change = made ? ASIMOV_MADE : found ? ASIMOV_FOUND_OTHER : ASIMOV_STAYS;
+    return PARITAS_OK;
+}
+
+paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, paritas_test_statistic statistic)
+{
+    enum asimov_change change;
+    memset(a, 0, sizeof *a);
+    a->infer = infer;
+    a->statistic = statistic;
+    TRY(infer_check_tested(infer, infer->poi, statistic_other(statistic)));
+    a->data.data = infer->base.data;
+    TRY(infer_free_fit(infer, &a->data));
+    TRY(fit_background(a, &change));
+    a->reconsidered = a->data.suspicious;
+    return PARITAS_OK;
+}
+
+static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
+{
+    struct infer *infer = a->infer;
+    const size_t n_fits = a->other.data ? 3 * n : 2 * n;
+    struct infer_point *fits = infer_array(infer, n_fits, sizeof *fits);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) {
+        fits[i] = infer_point_at(infer, &a->data, points[i].mu);
+        fits[n + i] = infer_point_at(infer, &a->asimov, points[i].mu);
+        if (a->other.data) fits[2 * n + i] = infer_point_at(infer, &a->other, points[i].mu);
+    }
+    TRY(infer_points(infer, n_fits, fits));
+    if (slopes) TRY(infer_slopes(infer, 2 * n, fits));
+    for (size_t i = 0; i < n; i++) {
+        points[i].data = fits[i];
+        points[i].asimov = fits[n + i];
+        if (a->other.data) points[i].other = fits[2 * n + i];
+    }
+    return PARITAS_OK;
+}
+
+paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
+{
+    TRY(fit_tests(a, n, points, slopes));
+    if (a->reconsidered || (!a->data.suspicious && a->infer->n_pool == 0)) return PARITAS_OK;
+    enum asimov_change change;
+    a->reconsidered = a->data.suspicious = true;
+    TRY(fit_background(a, &change));
+    a->remade = a->remade || change == ASIMOV_MADE;
+    return change == ASIMOV_STAYS ? PARITAS_OK : fit_tests(a, n, points, slopes);
+}
+
+static double q_of(const struct asymptotic *a, const struct infer_point *fit)
+{
+    const struct infer_profile *profile = fit->profile;
+    return statistic_q(a->statistic, fit->value[0], profile->parameters[a->infer->poi], fit->twice_nll,
+                       profile->result.twice_nll);
+}
+
+/* NaN where the Asimov data have no twin. */
+static void put_other(const struct asymptotic *a, const struct asymptotic_point *point,
+                      paritas_hypotest_result *result)
+{
+    const bool there = point->other.profile != NULL;
+    const double q_asimov = there ? q_of(a, &point->other) : (double)NAN;
+    result->q_asimov_other = q_asimov;
+    result->cls_obs_other = asymptotic_cls(a->statistic, ASYMPTOTIC_OBSERVED, result->q, q_asimov);
+    for (int i = 0; i < 5; i++)
+        result->cls_exp_other[i] = asymptotic_cls(a->statistic, i, result->q, q_asimov);
+    if (!there) return;
+    result->status = infer_worse(result->status, infer_worse(a->other.result.status, point->other.status));
+}
+
+void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
+                       paritas_hypotest_result *result)
+{
+    const size_t poi = a->infer->poi;
+    const double mu_hat = a->data.parameters[poi], q = q_of(a, &point->data),
+                 q_asimov = a->no_asimov ? (double)NAN : q_of(a, &point->asimov);
+    const double t = asymptotic_shift(a->statistic, ASYMPTOTIC_OBSERVED, q, q_asimov).t;
+    *result = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
+    result->mu = point->mu;
+    result->q = q;
+    result->q_asimov = q_asimov;
+    result->mu_hat = mu_hat;
+    result->clsb = normal_cdf(-(t + sqrt(q_asimov)));
+    result->clb = normal_cdf(-t);
+    result->p0 = statistic_formula(a->statistic)->discovery ? result->clsb : (double)NAN;
+    result->cls_obs = asymptotic_cls(a->statistic, ASYMPTOTIC_OBSERVED, q, q_asimov);
+    for (int i = 0; i < 5; i++) result->cls_exp[i] = asymptotic_cls(a->statistic, i, q, q_asimov);
+    result->several_minima = infer_has_several(&a->infer->minima);
+    result->minima = a->infer->minima;
+    result->twice_nll_free = a->data.result.twice_nll;
+    result->twice_nll_fixed = point->data.twice_nll;
+    result->status = infer_worse(infer_worse(a->data.result.status, a->asimov.result.status), a->status);
+    result->status = infer_worse(result->status, infer_worse(point->data.status, point->asimov.status));
+    result->upper_bound = a->infer->upper[poi];
+    put_other(a, point, result);
+    if (!isnan(result->cls_obs)) return;
+    result->reason = PARITAS_REASON_UNDEFINED;
+    result->status = infer_worse(result->status, PARITAS_FIT_NON_FINITE);
+}

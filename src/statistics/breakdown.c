@@ -1,0 +1,127 @@
+/* breakdown.c: parts of the error of the parameter of interest, by groups of parameters.
+ *
+ *   free fit ─► a job without all constrained parameters, one without each group ─► errors ─► differences
+ *
+ * The jobs start at their minimum: held parameters keep their best values. */
+#include "minima/lowest.h"
+#include "base/sized.h"
+#include "fit/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+static double part_of(double total, double without)
+{
+    const double square = total * total - without * without;
+    return square > 0.0 ? sqrt(square) : isnan(square) ? square : 0.0;
+}
+
+/* Flags of job j: 0 holds all constrained parameters, j the members of group j - 1. Returns how many free
+ * ones that are. */
+static size_t hold(const struct infer *infer, const unsigned char *members, size_t j, unsigned char *fixed)
+{
+    const size_t p = infer->n_parameters;
+    size_t held = 0;
+    for (size_t i = 0; i < p; i++) {
+        const bool wanted = j == 0 ? i != infer->poi && !isnan(infer->widths[i]) : members[(j - 1) * p + i];
+        held += wanted && !infer->base.fixed[i];
+        fixed[j * p + i] = infer->base.fixed[i] || wanted;
+    }
+    return held;
+}
+
+static paritas_status check_members(const struct infer *infer, size_t n, const unsigned char *members)
+{
+    for (size_t j = 0; j < n; j++)
+        if (members[j * infer->n_parameters + infer->poi])
+            return paritas_refuse(infer->context, "group %zu: the parameter of interest '%s' cannot be held",
+                                  j, paritas_model_parameter_name(infer->model, infer->poi));
+    return PARITAS_OK;
+}
+
+static paritas_status break_down(struct infer *infer, size_t n_groups, const unsigned char *members,
+                                 paritas_breakdown_result *result, paritas_breakdown_group *groups)
+{
+    const size_t p = infer->n_parameters, n = n_groups + 1;
+    struct infer_profile profile = {.data = infer->base.data};
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    unsigned char *fixed = infer_array(infer, n, p);
+    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
+    double *errors = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    TRY(check_members(infer, n_groups, members));
+    TRY(infer_free_fit(infer, &profile));
+    TRY(lowest_search(infer, &profile, 0, NULL));
+    for (size_t j = 0; j < n; j++) {
+        const size_t held = hold(infer, members, j, fixed);
+        if (j > 0) groups[j - 1].held = held;
+        jobs[j] = infer->base;
+        jobs[j].start = profile.parameters;
+        jobs[j].fixed = fixed + j * p;
+    }
+    TRY(fit_run(infer->context, infer->model, NULL, n, jobs,
+                &(paritas_fit_answers){.results = results, .errors = errors}));
+    result->best = profile.parameters[infer->poi];
+    result->total = profile.errors[infer->poi];
+    result->statistical = errors[infer->poi];
+    result->systematic = part_of(result->total, result->statistical);
+    result->status = infer_worse(profile.result.status, results[0].status);
+    for (size_t j = 1; j < n; j++) {
+        paritas_breakdown_group *group = &groups[j - 1];
+        group->without = errors[j * p + infer->poi];
+        group->impact = part_of(result->total, group->without);
+        group->status = results[j].status;
+        result->status = infer_worse(result->status, group->status);
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_breakdown(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                                 size_t n_groups, const unsigned char *members,
+                                 paritas_breakdown_result *result, paritas_breakdown_group *groups)
+{
+    REQUIRE(context, model, result);
+    if (n_groups > 0) REQUIRE(context, members, groups);
+    TRY(SIZED_CHECK(context, paritas_breakdown_result, "result", 1, result));
+    TRY(SIZED_CHECK(context, paritas_breakdown_group, "groups", n_groups, groups));
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, true);
+    if (status == PARITAS_OK) status = break_down(&infer, n_groups, members, result, groups);
+    infer_close(&infer);
+    return status;
+}
+
+/* Star and question mark alone: names of parameters have brackets. */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *from = NULL; /* the last star, and where its text ends so far */
+    while (*name != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            from = name;
+        } else if (*pattern == '?' || *pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star + 1;
+            name = ++from;
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
+paritas_status paritas_match_parameters(paritas_context *context, const paritas_model *model,
+                                        const char *pattern, unsigned char *members)
+{
+    REQUIRE(context, model, pattern, members);
+    bool found = false;
+    for (size_t i = 0; i < paritas_model_parameter_count(model); i++) {
+        if (!matches(pattern, paritas_model_parameter_name(model, i))) continue;
+        members[i] = 1;
+        found = true;
+    }
+    return found ? PARITAS_OK
+                 : paritas_fail(context, PARITAS_NOT_FOUND, "no parameter has a name like '%s'", pattern);
+}

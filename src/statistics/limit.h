@@ -1,0 +1,20 @@
+/* limit.h: shared by limits from formulas and from toys. */
+#ifndef PARITAS_INFER_LIMIT_H
+#define PARITAS_INFER_LIMIT_H
+
+#include "statistics/asymptotic.h"
+
+/* INVALID_ARGUMENT unless qtilde or q and 0 < level < 1. */
+paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
+/* The fits nearest to the roots, in the arena; NULL: no root. The free fit, and the one behind the Asimov
+ * data; NULL: outside the domain. */
+struct limit_fits {
+    const double *free, *origin;
+    const double *data[ASYMPTOTIC_CURVES], *asimov[ASYMPTOTIC_CURVES];
+};
+
+/* paritas_limit in an open call. The POI's bound stays widened. fits: NULL allowed. */
+paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
+                                paritas_limit_result *result, struct limit_fits *fits);
+
+#endif

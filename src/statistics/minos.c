@@ -1,0 +1,258 @@
+/* minos.c: MINOS errors: where the profile of twice the NLL has risen by 1.
+ *
+ * A round fits both sides as one batch. With interpolation (cls_curve.h) round two or three lands within
+ * ACCEPT of the root. Where rates have kinks, other parameters may change sides on the way: fits bracket the
+ * crossing, each the lowest of all sides (lowest.h), as in a scan. */
+#include "statistics/cls_curve.h"
+#include "base/sized.h"
+#include "fit/family.h"
+#include "minima/lowest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
+#define ROUNDS_MAX 16
+#define ROUNDS_MAX_AT_KINKS 34  /* CURVE_NODES_MAX holds two sides */
+#define FIRST_STEP_AT_KINKS 0.3 /* in errors */
+#define NEXT_STEP_AT_KINKS 1.3  /* of the last */
+
+struct side {
+    double inner, outer; /* rise below 1 at `inner`, above at `outer` */
+    double bound, root;
+    double step, brackets[2]; /* at kinks: the next step outward; the bracket's last widths */
+    double beyond;            /* at kinks: rise below 1, too, but perhaps not between it and `inner` */
+    bool outer_known, has_beyond, settled, at_bound;
+};
+
+struct search {
+    struct infer *infer;
+    const paritas_minos_request *request;
+    struct infer_profile profile;
+    struct curve curve;
+    double centre, sigma;
+    struct side sides[2];
+    bool kinked;
+    char failure[256]; /* no answer, or below the best fit */
+};
+
+static bool has_failed(const struct search *s)
+{
+    return s->failure[0] != '\0';
+}
+
+static double rise_of(const struct search *s, double twice_nll)
+{
+    return twice_nll - (s->request->best_twice_nll + 1.0) + 1.0;
+}
+
+/* Positive inside. The root of the rise is nearly linear. */
+static double to_crossing(const void *user, double x)
+{
+    const struct search *s = user;
+    const double rise = rise_of(s, curve_value(&s->curve, x));
+    return rise > 0.0 ? 1.0 - sqrt(rise) : 1.0;
+}
+
+static void propose(const struct search *s, struct side *side)
+{
+    double outward = side->bound > s->centre ? 1.0 : -1.0, outer = side->outer;
+    if (!side->outer_known) {
+        double step = 2.0 * s->sigma;
+        outer = side->inner;
+        do {
+            outer += outward * step;
+            step *= 2.0;
+        } while (outward * (side->bound - outer) > 0.0 && to_crossing(s, outer) > 0.0);
+        if (!(outward * (side->bound - outer) > 0.0)) outer = side->bound;
+        if (outer == side->bound && to_crossing(s, outer) >= 0.0) {
+            side->root = outer; /* the bound comes first: fit there */
+            return;
+        }
+    }
+    side->root = find_root(to_crossing, s, side->inner, outer);
+}
+
+/* Steps outward until fits bracket the crossing; then the bracket halves at least every third round. */
+static void propose_at_kinks(const struct search *s, struct side *side)
+{
+    const double outward = side->bound > s->centre ? 1.0 : -1.0;
+    if (side->has_beyond) { /* where both tangents meet */
+        const double a = side->inner, b = side->beyond, slope = curve_slope(&s->curve, b),
+                     rise = curve_value(&s->curve, b) - curve_value(&s->curve, a),
+                     meet = a + (rise - slope * (b - a)) / (curve_slope(&s->curve, a) - slope);
+        side->root = (meet - a) * (meet - b) < 0.0 ? meet : 0.5 * (a + b);
+        return;
+    }
+    if (!side->outer_known) {
+        side->root = side->inner + outward * side->step;
+        side->step *= NEXT_STEP_AT_KINKS;
+        if (!(outward * (side->bound - side->root) > 0.0)) side->root = side->bound;
+        return;
+    }
+    const double width = fabs(side->outer - side->inner);
+    const bool slow = width > 0.5 * side->brackets[1];
+    side->root =
+        slow ? 0.5 * (side->inner + side->outer) : find_root(to_crossing, s, side->inner, side->outer);
+    side->brackets[1] = side->brackets[0];
+    side->brackets[0] = width;
+}
+
+/* The slope outward fell on the way to `point`: two branches meet between, the highest place so far. */
+static bool passed_a_peak(const struct search *s, const struct side *side, const struct infer_point *point)
+{
+    const double outward = side->bound > s->centre ? 1.0 : -1.0;
+    return s->kinked && !side->has_beyond &&
+           outward * point->slope < outward * curve_slope(&s->curve, side->inner);
+}
+
+static void take(const struct search *s, const struct infer_point *point, struct side *side)
+{
+    const double x = point->value[0];
+    if (!(rise_of(s, point->twice_nll) < 1.0)) { /* no answer counts as beyond */
+        side->outer = x;
+        side->outer_known = true;
+        side->has_beyond = false;
+    } else if (passed_a_peak(s, side, point)) {
+        side->beyond = x;
+        side->has_beyond = true;
+    } else {
+        side->inner = side->has_beyond ? side->beyond : x;
+        side->has_beyond = false;
+        side->at_bound = side->inner == side->bound;
+    }
+}
+
+/* Notes why the fit with the parameter at `value` is of no use. */
+static void check_fit(struct search *s, double value, paritas_fit_status status, double twice_nll)
+{
+    const double fall = s->request->best_twice_nll - twice_nll;
+    if (status != PARITAS_FIT_CONVERGED)
+        snprintf(s->failure, sizeof s->failure, "the fit at %.6g ended with status %s", value,
+                 paritas_fit_status_name(status));
+    else if (twice_nll < s->request->best_twice_nll - same_minimum(s->infer->context))
+        snprintf(s->failure, sizeof s->failure,
+                 "at %.6g twice the NLL is %.3g below the best fit: fit from several starts", value, fall);
+}
+
+static paritas_status begin(struct search *s)
+{
+    struct infer *infer = s->infer;
+    const size_t parameter = s->request->parameter;
+    double slope, variance;
+    s->profile = (struct infer_profile){.data = infer->base.data, .start = s->request->best};
+    TRY(infer_free_fit(infer, &s->profile));
+    TRY(infer_variance(infer, &s->profile, parameter, &variance));
+    TRY(infer_free_slope(infer, &s->profile, parameter, &slope));
+    const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
+    s->centre = s->request->best[parameter];
+    s->sigma = s->request->error > 0.0 ? s->request->error : sqrt(variance);
+    if (!(s->sigma > 0.0)) /* on a bound there may be a slope without curvature */
+        s->sigma = slope != 0.0 ? 1.0 / fabs(slope) : (upper - lower) / 16.0;
+    check_fit(s, s->profile.parameters[parameter], s->profile.result.status, s->profile.result.twice_nll);
+    if (!(s->sigma > 0.0)) snprintf(s->failure, sizeof s->failure, "its error is unknown");
+    s->curve.curvature = 2.0 / (s->sigma * s->sigma);
+    curve_add(&s->curve, s->centre, s->request->best_twice_nll, slope);
+    for (int k = 0; k < 2; k++) {
+        const double bound = k == 0 ? lower : upper;
+        s->sides[k] = (struct side){.inner = s->centre,
+                                    .bound = bound,
+                                    .at_bound = bound == s->centre,
+                                    .step = FIRST_STEP_AT_KINKS * s->sigma,
+                                    .brackets = {HUGE_VAL, HUGE_VAL}};
+    }
+    s->kinked = paritas_model_frozen(infer->model)->kinked != NULL;
+    if (s->kinked) infer->poi = parameter; /* lowest_search looks for other minima far along it */
+    return PARITAS_OK;
+}
+
+/* Proposes the next value; false: none needed. */
+static bool is_open(const struct search *s, struct side *side)
+{
+    if (side->settled || side->at_bound) return false;
+    if (s->kinked)
+        propose_at_kinks(s, side);
+    else
+        propose(s, side);
+    for (size_t i = 0; i < s->curve.n && !side->has_beyond; i++) {
+        const double x = s->curve.node[i].x;
+        if (x != s->centre && fabs(x - side->root) <= ACCEPT * fabs(side->root - s->centre))
+            side->settled = true;
+    }
+    return !side->settled;
+}
+
+static paritas_status run_round(struct search *s, size_t *n)
+{
+    struct side *owner[2];
+    struct infer_point points[2];
+    *n = 0;
+    for (int k = 0; k < 2; k++) {
+        if (!is_open(s, &s->sides[k])) continue;
+        owner[*n] = &s->sides[k];
+        points[(*n)++] = (struct infer_point){.profile = &s->profile,
+                                              .k = 1,
+                                              .parameter = {s->request->parameter},
+                                              .value = {s->sides[k].root}};
+    }
+    if (*n == 0) return PARITAS_OK;
+    TRY(infer_points_once(s->infer, *n, points));
+    if (s->kinked)
+        TRY(lowest_search(s->infer, &s->profile, *n, (struct infer_point *[]){&points[0], &points[1]}));
+    TRY(infer_slopes(s->infer, *n, points));
+    check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
+              s->profile.result.twice_nll);
+    for (size_t i = 0; i < *n; i++) {
+        check_fit(s, points[i].value[0], points[i].status, points[i].twice_nll);
+        curve_add(&s->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
+        take(s, &points[i], owner[i]);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status minos(struct search *s, double offsets[2])
+{
+    size_t n = 1;
+    TRY(begin(s));
+    const int most = s->kinked ? ROUNDS_MAX_AT_KINKS : ROUNDS_MAX;
+    for (int round = 0; round < most && n > 0 && !has_failed(s); round++) TRY(run_round(s, &n));
+    for (int k = 0; k < 2; k++) {
+        if (s->sides[k].settled) offsets[k] = s->sides[k].root - s->centre;
+        if (!has_failed(s) && !s->sides[k].settled && !s->sides[k].at_bound)
+            snprintf(s->failure, sizeof s->failure, "%d rounds of fits came no nearer than %.6g", most,
+                     s->sides[k].inner);
+    }
+    if (!has_failed(s)) return PARITAS_OK;
+    return paritas_fail(s->infer->context, PARITAS_NOT_CONVERGED,
+                        "MINOS: the profile of '%s' could not be followed to its crossing: %s",
+                        paritas_model_parameter_name(s->infer->model, s->request->parameter), s->failure);
+}
+
+static paritas_status check(const struct infer *infer, size_t parameter)
+{
+    if (parameter >= infer->n_parameters)
+        return paritas_refuse(infer->context, "the model has no parameter %zu", parameter);
+    if (infer->base.fixed[parameter])
+        return paritas_refuse(infer->context, "'%s' is fixed and has no error",
+                              paritas_model_parameter_name(infer->model, parameter));
+    return PARITAS_OK;
+}
+
+paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                             const paritas_minos_request *given, double offsets[2])
+{
+    REQUIRE(context, model, offsets);
+    paritas_minos_request request = PARITAS_INIT(paritas_minos_request);
+    offsets[0] = offsets[1] = (double)NAN;
+    TRY(SIZED_CHECK(context, paritas_minos_request, "request", 1, given));
+    TRY(SIZED_TAKE(context, paritas_minos_request, "request", given, &request));
+    REQUIRE_AS(context, "best", request.best);
+    struct infer infer;
+    struct search search = {.infer = &infer, .request = &request};
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = check(&infer, request.parameter);
+    if (status == PARITAS_OK) status = minos(&search, offsets);
+    infer_close(&infer);
+    return status;
+}

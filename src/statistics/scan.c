@@ -1,0 +1,105 @@
+/* scan.c: profile likelihood at given values of one or more parameters. */
+#include "minima/infer.h"
+#include "base/sized.h"
+#include "base/probability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COARSE_POINTS 8 /* fitted at once */
+
+struct place {
+    double value;
+    size_t index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Place of a coarse point among n, which are more; n for the one behind the last. */
+static size_t node_at(size_t node, size_t n)
+{
+    return node < COARSE_POINTS ? node * (n - 1) / (COARSE_POINTS - 1) : n;
+}
+
+/* First some points over the whole range, then all others, predicted from the four nearest of those. */
+static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
+{
+    struct place *order = infer_array(infer, n, sizeof *order);
+    TRY(infer_memory(infer));
+    if (n <= COARSE_POINTS) return PARITAS_OK;
+    for (size_t i = 0; i < n; i++) order[i] = (struct place){fits[i].value[0], i};
+    qsort(order, n, sizeof *order, by_value);
+    const struct infer_point *nodes[COARSE_POINTS];
+    for (size_t i = 0, node = 0; i < n; i++) {
+        struct infer_point *point = &fits[order[i].index];
+        point->wave = i != node_at(node, n);
+        if (!point->wave) nodes[node++] = point;
+    }
+    for (size_t i = 0, above = 0; i < n; i++) {
+        struct infer_point *point = &fits[order[i].index];
+        above += !point->wave;
+        size_t first = above > INFER_NEIGHBOURS / 2 ? above - INFER_NEIGHBOURS / 2 : 0;
+        if (first + INFER_NEIGHBOURS > COARSE_POINTS) first = COARSE_POINTS - INFER_NEIGHBOURS;
+        for (size_t j = 0; j < INFER_NEIGHBOURS && point->wave; j++) point->neighbour[j] = nodes[first + j];
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
+{
+    const size_t k = request->n_parameters, n = request->n_points;
+    REQUIRE_AS(infer->context, "parameters, values", request->parameters, request->values);
+    TRY(infer_check_profiled(infer, k, request->parameters));
+    struct infer_point *fits = infer_array(infer, n, sizeof *fits);
+    TRY(infer_memory(infer));
+    struct infer_profile profile = {.data = infer->base.data};
+    for (size_t i = 0; i < n; i++) {
+        fits[i].profile = &profile;
+        fits[i].k = k;
+        for (size_t j = 0; j < k; j++) {
+            fits[i].parameter[j] = request->parameters[j];
+            fits[i].value[j] = request->values[i * k + j];
+            TRY(infer_make_room(infer, fits[i].parameter[j], fits[i].value[j]));
+            TRY(infer_check_value(infer, fits[i].parameter[j], fits[i].value[j]));
+        }
+    }
+    infer_note_widening(infer);
+    if (k == 1) infer->poi = request->parameters[0];
+    TRY(infer_free_fit(infer, &profile));
+    if (k == 1 && n > 0) TRY(arrange_waves(infer, n, fits));
+    TRY(infer_points(infer, n, fits));
+    *request->best = profile.result;
+    request->best->size = sizeof *request->best;
+    if (request->best_parameters)
+        memcpy(request->best_parameters, profile.parameters, infer->n_parameters * sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        const double fall = fits[i].twice_nll - profile.result.twice_nll, q = fall < 0.0 ? 0.0 : fall;
+        request->points[i] = (paritas_scan_point){.size = sizeof(paritas_scan_point),
+                                                  .q = q,
+                                                  .p = chi2_survival(q, (double)k),
+                                                  .twice_nll = fits[i].twice_nll,
+                                                  .status = fits[i].status};
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                            const paritas_scan_request *given)
+{
+    paritas_scan_request request = PARITAS_SCAN_REQUEST_DEFAULT;
+    TRY(SIZED_CHECK(context, paritas_scan_request, "request", 1, given));
+    TRY(SIZED_TAKE(context, paritas_scan_request, "request", given, &request));
+    TRY(SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best));
+    TRY(SIZED_CHECK(context, paritas_scan_point, "points", request.n_points, request.points));
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = scan(&infer, &request);
+    infer_close(&infer);
+    return status;
+}

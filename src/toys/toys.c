@@ -1,0 +1,544 @@
+/* toys.c: tests of one mu by toys. */
+#include "minima/outside.h"
+#include "toys/toys.h"
+#include "base/sized.h"
+#include "fit/minimum.h"
+#include "toys/toy_runner.h"
+#include "toys/toys_tail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
+                   paritas_test_statistic statistic, double mu)
+{
+    *pool = (struct toy_pool){.context = context,
+                              .same = raw ? RAW_SAME_MINIMUM : SAME_MINIMUM,
+                              .statistic = statistic,
+                              .mu = statistic_tested(statistic, mu)};
+    pool->place[TOY_TESTED] = pool->mu;
+    pool->place[TOY_OTHER] = statistic_formula(statistic)->alone ? pool->mu : statistic_other(statistic);
+    pool->n_places = pool->mu == pool->place[TOY_OTHER] ? 1 : 2;
+}
+
+void toy_pool_weigh(struct toy_pool *pool, size_t n, const double *strengths)
+{
+    pool->weighted = true;
+    for (size_t k = 0; k < n; k++) pool->place[pool->n_places++] = strengths[k];
+}
+
+void toy_pool_close(struct toy_pool *pool)
+{
+    for (int h = 0; h < TOY_PLACES_MOST && pool->context; h++)
+        paritas_release(&pool->context->allocator, pool->q[h]);
+}
+
+/* Those of a store may be anything. */
+static paritas_status check_weights(struct toy_pool *pool, const paritas_toy *toy)
+{
+    const double most = pool->n_places * (1.0 + 1e-9);
+    if (toy->weight >= 0.0 && toy->weight <= most && toy->weight_other >= 0.0 && toy->weight_other <= most)
+        return PARITAS_OK;
+    snprintf(pool->wrong, sizeof pool->wrong,
+             "toy %llu at mu = %.10g, hypothesis = %.10g has the weights %.10g and %.10g: weights are from 0 "
+             "to %d",
+             (unsigned long long)toy->toy, toy->mu, toy->hypothesis, toy->weight, toy->weight_other,
+             pool->n_places);
+    return paritas_fail(pool->context, PARITAS_INVALID_INPUT, "%s", pool->wrong);
+}
+
+paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path)
+{
+    return pool->wrong[0] ? paritas_fail(pool->context, PARITAS_INVALID_INPUT, "%s: %s", path, pool->wrong)
+                          : paritas_fail_memory(pool->context);
+}
+
+paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy)
+{
+    const size_t width = pool->weighted ? sizeof(struct weighted_toy) / sizeof(double) : 1;
+    pool->counts[toy->status]++;
+    if (toy->status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    if (pool->weighted) TRY(check_weights(pool, toy));
+    if (pool->n[place] == pool->room[place]) {
+        const size_t room = pool->room[place] ? 2 * pool->room[place] : 1024;
+        double *more = paritas_reallocate(pool->context, pool->q[place], room, width * sizeof *more);
+        if (!more) return paritas_fail_memory(pool->context);
+        pool->q[place] = more;
+        pool->room[place] = room;
+    }
+    double *at = pool->q[place] + width * pool->n[place]++;
+    at[0] = toy->q;
+    if (pool->weighted) {
+        at[1 + TOY_TESTED] = toy->weight;
+        at[1 + TOY_OTHER] = toy->weight_other;
+    }
+    return PARITAS_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Number of statistics >= q. Equal data count as equal: few counts repeat often, and the minimiser leaves
+ * small differences. */
+static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
+{
+    const double *sorted = pool->q[hypothesis];
+    const size_t n = pool->n[hypothesis];
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < q - pool->same)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return n - low;
+}
+
+/* CLs (or p0) if the toy at `place` (by descending q) were observed. `shift`: of CLb. */
+static double expected_at(const struct toy_pool *pool, double place, double shift)
+{
+    const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    const size_t at = place > 0.0 ? (size_t)place : 0;
+    const double q = pool->q[TOY_OTHER][n - 1 - (at < n ? at : n - 1)];
+    const double clsb = (double)count_from(pool, TOY_TESTED, q) / (double)n_tested,
+                 clb = (double)count_from(pool, TOY_OTHER, q) / (double)n;
+    return statistic_answer(pool->statistic, clsb, clb + shift);
+}
+
+/* CLs (or p0) of the other hypothesis' toys, ascending. It may rise with q if counts are few. */
+static void expected_answers(const struct toy_pool *pool, double *answers)
+{
+    const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    const double *other = pool->q[TOY_OTHER], *tested = pool->q[TOY_TESTED];
+    bool sorted = true;
+    for (size_t i = 0, below = 0, below_tested = 0; i < n; i++) { /* as count_from, but q only rises */
+        while (other[below] < other[i] - pool->same) below++;
+        while (below_tested < n_tested && tested[below_tested] < other[i] - pool->same) below_tested++;
+        const double clsb = (double)(n_tested - below_tested) / (double)n_tested,
+                     clb = (double)(n - below) / (double)n;
+        answers[n - 1 - i] = statistic_answer(pool->statistic, clsb, clb);
+        sorted = sorted && (i == 0 || answers[n - 1 - i] <= answers[n - i]);
+    }
+    if (!sorted) qsort(answers, n, sizeof *answers, ascending);
+}
+
+double toy_percentile(int i)
+{
+    static const double percentiles[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
+                                          0.97724986805182079};
+    return percentiles[i];
+}
+
+/* Percentiles at -2 .. 2 sigma, interpolated as NumPy does. Errors come from CLs+b and from the error d of
+ * the other distribution, which changes the percentile's toy and CLb. */
+static paritas_status expected_band(const struct toy_pool *pool, double band[5], double errors[5])
+{
+    const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    for (int i = 0; i < 5; i++) band[i] = errors[i] = (double)NAN;
+    if (n == 0 || n_tested == 0) return PARITAS_OK;
+    double *answers = paritas_allocate(pool->context, n, sizeof *answers);
+    if (!answers) return paritas_fail_memory(pool->context);
+    expected_answers(pool, answers);
+    for (int i = 0; i < 5; i++) {
+        const double percentile = toy_percentile(i), place = percentile * (double)(n - 1);
+        const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
+        band[i] = answers[below] + (answers[above] - answers[below]) * (place - (double)below);
+        const double d = sqrt(percentile * (1.0 - percentile) / (double)n), step = d * (double)(n - 1);
+        const double low = expected_at(pool, place - step, d), high = expected_at(pool, place + step, -d);
+        const double q = pool->q[TOY_OTHER][n - 1 - below];
+        double tested, other;
+        toy_fraction(count_from(pool, TOY_TESTED, q), n_tested, &tested);
+        if (!statistic_formula(pool->statistic)->discovery)
+            tested /= toy_fraction(count_from(pool, TOY_OTHER, q), n, &other);
+        errors[i] = sqrt(tested * tested + 0.25 * (high - low) * (high - low));
+    }
+    paritas_release(&pool->context->allocator, answers);
+    return PARITAS_OK;
+}
+
+paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result)
+{
+    result->n_strengths = pool->weighted ? (size_t)pool->n_places : 0;
+    for (size_t k = 0; k < TOY_PLACES_MOST; k++)
+        result->strengths[k] = k < result->n_strengths ? pool->place[k] : (double)NAN;
+    result->effective_tested = result->effective_other = (double)NAN;
+    if (pool->weighted) return toy_tail_result(pool, result);
+    for (int h = 0; h < TOY_HYPOTHESES; h++)
+        if (pool->n[h]) qsort(pool->q[h], pool->n[h], sizeof *pool->q[h], ascending);
+    const bool same = pool->n_places == 1, discovery = statistic_formula(pool->statistic)->discovery;
+    const int other = same ? TOY_TESTED : TOY_OTHER;
+    const double nan = (double)NAN;
+    result->n_tested = pool->n[TOY_TESTED];
+    result->n_other = pool->n[other];
+    memcpy(result->tally.counts, pool->counts, sizeof result->tally.counts);
+    result->clsb =
+        toy_fraction(count_from(pool, TOY_TESTED, result->q), pool->n[TOY_TESTED], &result->clsb_error);
+    result->clb = toy_fraction(count_from(pool, other, result->q), pool->n[other], &result->clb_error);
+    result->p0 = discovery ? result->clsb : nan;
+    result->p0_error = discovery ? result->clsb_error : nan;
+    result->cls_obs = same && !discovery ? 1.0 : statistic_answer(pool->statistic, result->clsb, result->clb);
+    /* to first order; a fraction of 0 uses the p of its variance */
+    const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
+    result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
+    for (int i = 0; i < 5 && same; i++) {
+        result->cls_exp[i] = 1.0;
+        result->cls_exp_error[i] = 0.0;
+    }
+    return same ? PARITAS_OK : expected_band(pool, result->cls_exp, result->cls_exp_error);
+}
+
+/* Toys' conditional fits cluster at this fit. */
+static paritas_status conditional_start(struct toy_test *test, int h, const double *expected,
+                                        const double **start)
+{
+    struct infer *infer = test->infer;
+    const size_t n = infer->n_parameters;
+    *start = test->point[h].parameters;
+    if (test->pool.place[h] == test->pool.mu) return PARITAS_OK;
+    double *moved = infer_reals(infer, n, 1);
+    unsigned char *fixed = infer_array(infer, n, 1);
+    TRY(infer_memory(infer));
+    memcpy(moved, test->point[h].parameters, n * sizeof *moved);
+    memcpy(fixed, infer->base.fixed, n);
+    moved[infer->poi] = test->pool.mu;
+    fixed[infer->poi] = 1;
+    paritas_job job = infer->base;
+    job.data = expected;
+    job.start = moved;
+    job.fixed = fixed;
+    return toys_fit_expected(infer, &job, start);
+}
+
+/* Random streams: hypotheses have 0 and 1, with and without importance sampling. Others have streams that no
+ * other run of toys uses. */
+#define PURPOSE_OF(place) ((uint32_t)((place) < TOY_HYPOTHESES ? (place) : 16 + (place)))
+
+static paritas_status open_ensemble(struct toy_test *test, int h)
+{
+    struct infer *infer = test->infer;
+    const double *point = test->point[h].parameters;
+    double *expected = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_expected(infer, point, expected));
+    struct ensemble_options options = toys_ensemble(infer, test->options, point, expected, PURPOSE_OF(h));
+    TRY(conditional_start(test, h, expected, &options.plan.conditional_start));
+    options.plan.poi = (ptrdiff_t)infer->poi;
+    options.plan.conditional = true;
+    options.plan.mu = test->pool.mu;
+    toys_fix_aux(infer, test->options, expected);
+    test->expected[h] = expected;
+    return ensemble_open(infer->context, &options, &test->ensemble[h]);
+}
+
+/* Where toys of one place have several minima, all toys get many starts. */
+static void use_many_starts(struct toy_test *test)
+{
+    paritas_minima *minima = &test->infer->minima;
+    for (int h = 0; h < test->pool.n_places; h++) {
+        const double below = test->ensemble[h].below;
+        if (below > 0.0) infer_note_minima(minima, 2, below);
+    }
+    for (int h = 0; h < test->pool.n_places && infer_has_several(minima); h++)
+        ensemble_use_many_starts(&test->ensemble[h]);
+}
+
+static size_t choose_strengths(const struct toy_test *test, const struct strength hypotheses[TOY_HYPOTHESES],
+                               double *strengths)
+{
+    const struct infer *infer = test->infer;
+    const double mu_hat = test->data.parameters[infer->poi];
+    double beyond;
+    /* one place is kept for add_tested_nuisances */
+    size_t n = strengths_between(hypotheses, mu_hat, TOY_PLACES_MOST - TOY_HYPOTHESES - 1, strengths);
+    bool wanted = strength_beyond(hypotheses[TOY_TESTED], mu_hat, infer->base.lower[infer->poi],
+                                  infer->upper[infer->poi], &beyond);
+    for (int h = 0; h < TOY_HYPOTHESES; h++) wanted = wanted && beyond != hypotheses[h].mu;
+    for (size_t k = 0; k < n; k++) wanted = wanted && beyond != strengths[k];
+    if (!wanted) return n;
+    size_t at = n++;
+    for (; at > 0 && strengths[at - 1] > beyond; at--) strengths[at] = strengths[at - 1];
+    strengths[at] = beyond;
+    return n;
+}
+
+/* The strengths of importance sampling and the fits there. The hypotheses' fits stay as without it. A chosen
+ * strength whose fit has no answer is left out. */
+static paritas_status add_strengths(struct toy_test *test)
+{
+    struct infer *infer = test->infer;
+    const paritas_toys_options *options = test->options;
+    const struct infer_profile *data = &test->data;
+    struct toy_pool *pool = &test->pool;
+    struct infer_point *points = test->point + TOY_HYPOTHESES;
+    double strengths[TOY_PLACES_MOST];
+    size_t n;
+    if (pool->n_places < TOY_HYPOTHESES)
+        return paritas_refuse(infer->context, "importance: both hypotheses are %.10g", pool->mu);
+    const struct strength hypotheses[] = {strength_of(data, infer->poi, &test->point[TOY_TESTED]),
+                                          strength_of(data, infer->poi, &test->point[TOY_OTHER])};
+    if (options->strengths)
+        n = strengths_given(options, pool->place, strengths);
+    else
+        n = choose_strengths(test, hypotheses, strengths);
+    for (size_t k = 0; k < n; k++) {
+        TRY(infer_check_tested(infer, infer->poi, strengths[k]));
+        points[k] = infer_point_at(infer, &test->data, strengths[k]);
+    }
+    if (n > 0) TRY(infer_points(infer, n, points));
+    size_t kept = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (!options->strengths && points[k].status != PARITAS_FIT_CONVERGED) continue;
+        strengths[kept] = strengths[k];
+        points[kept++] = points[k];
+    }
+    toy_pool_weigh(pool, kept, strengths);
+    return PARITAS_OK;
+}
+
+/* One place more, with the nuisance parameters of the tested value, unless these are the best fit's, too, or
+ * a rate is outside the domain there. */
+static paritas_status add_tested_nuisances(struct toy_test *test)
+{
+    struct infer *infer = test->infer;
+    struct toy_pool *pool = &test->pool;
+    const struct infer_point *from = &test->point[TOY_TESTED];
+    const double *best = test->data.parameters;
+    double mu, *parameters = infer_reals(infer, infer->n_parameters, 1);
+    size_t n_outside;
+    bool wanted =
+        strength_with_tested_nuisances(strength_of(&test->data, infer->poi, from), best[infer->poi], &mu);
+    bool moved = false;
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        moved = moved || (i != infer->poi && from->parameters[i] != best[i]);
+        parameters[i] = i == infer->poi ? mu : from->parameters[i];
+    }
+    for (int k = 0; k < pool->n_places; k++) wanted = wanted && mu != pool->place[k];
+    if (!wanted || !moved) return PARITAS_OK;
+    TRY(outside_find(infer->context, infer->model, parameters, infer->base.data, 0, NULL, &n_outside));
+    if (n_outside > 0) return PARITAS_OK;
+    struct infer_point *point = &test->point[pool->n_places];
+    *point = *from;
+    point->value[0] = mu;
+    point->parameters = parameters;
+    pool->place[pool->n_places++] = mu;
+    return PARITAS_OK;
+}
+
+paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
+                             paritas_test_statistic statistic, double mu, struct store *store)
+{
+    *test =
+        (struct toy_test){.infer = infer, .options = options, .data.data = infer->base.data, .store = store};
+    struct toy_pool *pool = &test->pool;
+    struct infer_profile *data = &test->data;
+    struct infer_point *point = test->point;
+    toy_pool_open(pool, infer->context, fits_are_raw(infer->context), statistic, mu);
+    for (int h = 0; h < TOY_HYPOTHESES; h++) {
+        TRY(infer_check_tested(infer, infer->poi, pool->place[h]));
+        point[h] = infer_point_at(infer, data, pool->place[h]);
+    }
+    TRY(infer_free_fit(infer, data));
+    TRY(infer_points(infer, TOY_HYPOTHESES, point));
+    if (options->importance) TRY(add_strengths(test));
+    pool->part = options->shards > 1;
+    for (int h = 0; h < TOY_HYPOTHESES || h < pool->n_places; h++) TRY(infer_polish(infer, &point[h]));
+    if (options->importance && !options->strengths) TRY(add_tested_nuisances(test));
+    for (int h = 0; h < pool->n_places; h++) {
+        TRY(outside_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
+                          point[h].parameters));
+        TRY(open_ensemble(test, h));
+    }
+    use_many_starts(test);
+    if (pool->weighted) TRY(toy_weights_open(infer, pool->n_places, test->expected, &test->weights));
+    paritas_hypotest_toys_result *r = &test->result;
+    r->several_minima = infer_has_several(&infer->minima);
+    r->minima = infer->minima;
+    r->mu = pool->mu;
+    r->mu_hat = data->parameters[infer->poi];
+    r->twice_nll_free = data->result.twice_nll;
+    r->twice_nll_fixed = point[TOY_TESTED].twice_nll;
+    r->q = statistic_q(statistic, pool->mu, r->mu_hat, r->twice_nll_fixed, r->twice_nll_free);
+    r->status =
+        infer_worse(data->result.status, infer_worse(point[TOY_TESTED].status, point[TOY_OTHER].status));
+    return PARITAS_OK;
+}
+
+void toy_test_close(struct toy_test *test)
+{
+    for (int h = 0; h < TOY_PLACES_MOST; h++)
+        if (test->ensemble[h].model) ensemble_close(&test->ensemble[h]);
+    toy_pool_close(&test->pool);
+}
+
+struct chunk {
+    struct toy_test *test;
+    struct arena arena;
+    size_t room;
+    struct profile *profiles;
+    double *constants, *data; /* data: for weights; else NULL */
+    paritas_toy *toys;
+};
+
+/* Loses the content. */
+static paritas_status chunk_hold(struct chunk *chunk, size_t n)
+{
+    const struct toy_test *test = chunk->test;
+    if (n <= chunk->room) return PARITAS_OK;
+    arena_free(&chunk->arena);
+    chunk->profiles = arena_array(&chunk->arena, n, sizeof *chunk->profiles);
+    chunk->constants = arena_array(&chunk->arena, n, sizeof *chunk->constants);
+    chunk->toys = arena_array(&chunk->arena, n, sizeof *chunk->toys);
+    bool whole = chunk->profiles && chunk->constants && chunk->toys;
+    if (test->pool.weighted) {
+        chunk->data = arena_array(&chunk->arena, n, test->infer->n_data * sizeof *chunk->data);
+        whole = whole && chunk->data;
+    }
+    chunk->room = whole ? n : 0;
+    return whole ? PARITAS_OK : paritas_fail_memory(test->infer->context);
+}
+
+/* None of these toys may exist. */
+static paritas_status run_toys(void *user, paritas_context *context, int h, uint64_t first, size_t n)
+{
+    struct chunk *chunk = user;
+    struct toy_test *test = chunk->test;
+    TRY(chunk_hold(chunk, n));
+    TRY(ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, chunk->data, NULL,
+                     chunk->constants));
+    for (size_t i = 0; i < n; i++) {
+        const struct profile *profile = &chunk->profiles[i];
+        paritas_toy *toy = &chunk->toys[i];
+        double weight[TOY_HYPOTHESES] = {(double)NAN, (double)NAN};
+        if (chunk->data)
+            toy_weights_find(&test->weights, chunk->data + i * test->infer->n_data, TOY_HYPOTHESES, weight);
+        *toy = (paritas_toy){.size = sizeof(paritas_toy),
+                             .toy = first + i,
+                             .mu = test->pool.mu,
+                             .hypothesis = test->pool.place[h],
+                             .q = statistic_q(test->pool.statistic, test->pool.mu, profile->mu_hat,
+                                              2.0 * profile->value_fixed, 2.0 * profile->value_free),
+                             .mu_hat = profile->mu_hat,
+                             .twice_nll_free = 2.0 * (profile->value_free + chunk->constants[i]),
+                             .twice_nll_fixed = 2.0 * (profile->value_fixed + chunk->constants[i]),
+                             .status = infer_worse(profile->status_free, profile->status_fixed),
+                             .iterations = profile->iterations,
+                             .weight = weight[TOY_TESTED],
+                             .weight_other = weight[TOY_OTHER]};
+        toy_tally_add(&test->result.tally, profile);
+        TRY(toy_pool_add(&test->pool, h, toy));
+    }
+    if (test->store) TRY(store_add(test->store, n, chunk->toys));
+    if (test->options->take && test->options->take(test->options->user, n, chunk->toys))
+        return paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
+    return PARITAS_OK;
+}
+
+struct stored {
+    struct toy_pool *pool;
+    int h;
+    uint64_t first;
+    unsigned char *present;
+};
+
+static int take_stored(void *user, const paritas_toy *row)
+{
+    const struct stored *stored = user;
+    stored->present[row->toy - stored->first] = 1;
+    return toy_pool_add(stored->pool, stored->h, row) != PARITAS_OK;
+}
+
+static paritas_status present_toys(void *user, int h, uint64_t first, size_t n, unsigned char *present)
+{
+    struct toy_test *test = ((const struct chunk *)user)->test;
+    struct stored stored = {&test->pool, h, first, present};
+    const paritas_status status =
+        store_read_range(test->store, test->pool.mu, test->pool.place[h], first, n, take_stored, &stored);
+    return status == PARITAS_CANCELLED ? toy_pool_refuse(&test->pool, store_path(test->store)) : status;
+}
+
+paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end)
+{
+    paritas_context *context = test->infer->context;
+    struct chunk chunk = {.test = test};
+    const struct toy_runner runner = {.context = context,
+                                      .sized_by = &test->ensemble[TOY_TESTED],
+                                      .n_ensembles = test->pool.n_places,
+                                      .present = test->store ? present_toys : NULL,
+                                      .run = run_toys,
+                                      .user = &chunk,
+                                      .tally = &test->result.tally};
+    arena_open(&chunk.arena, &context->allocator);
+    const paritas_status status = toy_runner_run(&runner, first, end);
+    arena_free(&chunk.arena);
+    return status;
+}
+
+paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result)
+{
+    const paritas_status status = toy_pool_result(&test->pool, &test->result);
+    test->result.size = sizeof test->result;
+    *result = test->result;
+    return status;
+}
+
+static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
+{
+    TOYS_TEST_FACTS(TOYS_SET_FACT)
+    return PARITAS_OK;
+}
+
+static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_options *options,
+                                    paritas_test_statistic statistic, double mu, struct toy_test *test,
+                                    struct store **store)
+{
+    uint64_t first, end;
+    paritas_key_entry importance = {STORE_IMPORTANCE, NULL};
+    const struct toys_key key = {.what = "hypotest-toys",
+                                 .kind = STORE_TESTS,
+                                 .statistic = paritas_test_statistic_name(statistic),
+                                 .mu = statistic_tested(statistic, mu),
+                                 .n_entries = options->importance ? 1 : 0,
+                                 .entries = &importance};
+    if (options->importance) TRY(toys_describe_importance(infer, options, &importance.value));
+    TRY(toys_share(infer->context, options, &first, &end));
+    TRY(infer_make_room(infer, infer->poi, key.mu));
+    TRY(infer_check_tested(infer, infer->poi, key.mu));
+    infer_note_widening(infer);
+    TRY(toys_open_store(infer, options, &key, store));
+    TRY(toy_test_open(test, infer, options, statistic, mu, *store));
+    if (*store) {
+        TRY(set_facts(*store, &test->result));
+        TRY(toys_set_places(*store, &test->pool));
+        TRY(toys_set_minima(*store, &test->result));
+    }
+    return toy_test_run(test, first, end);
+}
+
+paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
+                                     const paritas_job *job, paritas_test_statistic statistic, double mu,
+                                     const paritas_toys_options *given, paritas_hypotest_toys_result *result)
+{
+    REQUIRE(context, model);
+    paritas_toys_options options;
+    TRY(toys_take_test_options(context, given, &options));
+    TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result));
+    TRY(statistic_check(context, statistic));
+    *result = (paritas_hypotest_toys_result)PARITAS_INIT(paritas_hypotest_toys_result);
+    struct infer infer;
+    struct toy_test test = {.store = NULL};
+    struct store *store = NULL;
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
+    if (status == PARITAS_OK) status = hypotest_toys(&infer, &options, statistic, mu, &test, &store);
+    if (status == PARITAS_OK) status = toy_test_result(&test, result);
+    toy_test_close(&test);
+    store_close(store);
+    infer_close(&infer);
+    return status;
+}

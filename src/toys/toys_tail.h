@@ -1,0 +1,12 @@
+/* toys_tail.h: p-values from toys with weights.
+ *
+ *   pool ─► toys by falling q ─► sums of weights down to a q ─► p-values with errors, expected band */
+#ifndef PARITAS_INFER_TOYS_TAIL_H
+#define PARITAS_INFER_TOYS_TAIL_H
+
+#include "toys/toys.h"
+
+/* toy_pool_result of a weighted pool. */
+paritas_status toy_tail_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
+
+#endif

@@ -1,0 +1,126 @@
+/* toys_weights.c: strengths and weights of importance sampling. */
+#include "toys/toys_weights.h"
+#include "base/host_math.h"
+#include "fit/family.h"
+#include "toys/toys.h"
+
+#include <math.h>
+
+#define STEP 2.0   /* standard deviations between neighbours, unless there is no place for so many */
+#define BEYOND 0.5 /* parts of the distance from the tested value to the best fit */
+#define MOST_OF_THE_WAY 0.9
+#define NEAR 0.5 /* a best fit so near to a hypothesis is no strength of its own */
+
+struct strength strength_of(const struct infer_profile *profile, size_t poi, const struct infer_point *point)
+{
+    const double mu = point->value[0], rise = point->twice_nll - profile->result.twice_nll;
+    const double distance = rise > 0.0 ? host_sqrt(rise) : 0.0;
+    return (struct strength){mu, mu < profile->parameters[poi] ? -distance : distance};
+}
+
+size_t strengths_given(const paritas_toys_options *options, const double hypotheses[2], double *strengths)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < options->n_strengths; k++) {
+        const double mu = options->strengths[k] + 0.0; /* no -0.0 */
+        size_t at = n;
+        while (at > 0 && strengths[at - 1] > mu) at--;
+        if (mu == hypotheses[0] || mu == hypotheses[1] || (at > 0 && strengths[at - 1] == mu)) continue;
+        for (size_t i = n++; i > at; i--) strengths[i] = strengths[i - 1];
+        strengths[at] = mu;
+    }
+    return n;
+}
+
+static double parts_between(struct strength a, struct strength b, double step)
+{
+    const double parts = ceil(fabs(b.distance - a.distance) / step);
+    return parts >= 1.0 && parts < 1e6 ? parts : 1.0; /* a fit without an answer: no distance */
+}
+
+size_t strengths_between(const struct strength hypotheses[2], double mu_hat, size_t most, double *strengths)
+{
+    const bool rising = hypotheses[0].mu < hypotheses[1].mu;
+    struct strength ends[3] = {hypotheses[!rising], hypotheses[rising]};
+    size_t n_ends = 2, n = 0;
+    if (fabs(ends[0].distance) >= NEAR && fabs(ends[1].distance) >= NEAR) {
+        const size_t at = mu_hat < ends[0].mu ? 0 : mu_hat < ends[1].mu ? 1 : 2;
+        for (size_t i = n_ends++; i > at; i--) ends[i] = ends[i - 1];
+        ends[at] = (struct strength){mu_hat, 0.0};
+    }
+    double step = STEP, total;
+    do {
+        total = 1.0;
+        for (size_t i = 1; i < n_ends; i++) total += parts_between(ends[i - 1], ends[i], step);
+        step *= 1.25;
+    } while (total > (double)(most + 1)); /* and one beyond the best fit */
+    step /= 1.25;
+    for (size_t i = 0; i < n_ends; i++) {
+        const double parts = i + 1 < n_ends ? parts_between(ends[i], ends[i + 1], step) : 1.0;
+        if (ends[i].mu != hypotheses[0].mu && ends[i].mu != hypotheses[1].mu) strengths[n++] = ends[i].mu;
+        for (double k = 1.0; k < parts; k += 1.0)
+            strengths[n++] = ends[i].mu + (ends[i + 1].mu - ends[i].mu) * (k / parts);
+    }
+    return n;
+}
+
+bool strength_beyond(struct strength tested, double mu_hat, double lower, double upper, double *strength)
+{
+    const double wanted = mu_hat + BEYOND * (mu_hat - tested.mu);
+    *strength = wanted < lower ? lower : wanted > upper ? upper : wanted;
+    return fabs(tested.distance) >= STEP && fabs(*strength - mu_hat) > 0.5 * fabs(wanted - mu_hat);
+}
+
+bool strength_with_tested_nuisances(struct strength tested, double mu_hat, double *strength)
+{
+    *strength = tested.mu + MOST_OF_THE_WAY * (mu_hat - tested.mu);
+    return fabs(tested.distance) >= STEP;
+}
+
+paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,
+                                struct toy_weights *weights)
+{
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    *weights = (struct toy_weights){.n_data = infer->n_data, .n_places = n_places};
+    weights->by_data = infer_reals(infer, infer->n_data, (size_t)n_places);
+    weights->constant = infer_reals(infer, 1, (size_t)n_places);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < infer->n_data; i++) {
+        const double precision = model->family->precision(model, i);
+        double reference = expected[0][i];
+        for (int j = 0; j < n_places && !(precision > 0.0); j++)
+            if (expected[j][i] > reference) reference = expected[j][i];
+        for (int j = 0; j < n_places; j++) {
+            double *factor = &weights->by_data[i * (size_t)n_places + (size_t)j];
+            const double e = expected[j][i];
+            if (e == reference) continue;
+            if (precision > 0.0) {
+                *factor = (e - reference) * precision;
+                weights->constant[j] += *factor * (0.5 * (e + reference));
+            } else {
+                *factor = host_log(e / reference);
+                weights->constant[j] += e - reference;
+            }
+        }
+    }
+    return PARITAS_OK;
+}
+
+void toy_weights_find(const struct toy_weights *weights, const double *data, int n_hypotheses, double *found)
+{
+    const int n = weights->n_places;
+    double density[TOY_PLACES_MOST], highest, sum = 0.0;
+    for (int j = 0; j < n; j++) density[j] = -weights->constant[j];
+    for (size_t i = 0; i < weights->n_data; i++) {
+        const double *factor = weights->by_data + i * (size_t)n;
+        if (data[i] == 0.0) continue; /* a count of 0, where the factor may be infinite */
+        for (int j = 0; j < n; j++) density[j] += factor[j] * data[i];
+    }
+    highest = density[0];
+    for (int j = 1; j < n; j++) highest = density[j] > highest ? density[j] : highest;
+    for (int j = 0; j < n; j++) {
+        density[j] = host_exp(density[j] - highest);
+        sum += density[j];
+    }
+    for (int h = 0; h < n_hypotheses; h++) found[h] = (double)n * density[h] / sum;
+}
