@@ -3,7 +3,7 @@
 #define PARITAS_CLI_SESSION_H
 
 #include "base/context.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "options.h"
 #include "progress.h"
 #include "recycler.h"

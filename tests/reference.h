@@ -3,7 +3,7 @@
 #ifndef PARITAS_TESTS_REFERENCE_H
 #define PARITAS_TESTS_REFERENCE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "common.h"
 #include "paritas.h"
 

@@ -6,7 +6,7 @@
 #ifndef PARITAS_DAY_COLUMNS_H
 #define PARITAS_DAY_COLUMNS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "print/output.h"
 
 #include <stdio.h>

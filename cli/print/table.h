@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_TABLE_H
 #define PARITAS_CLI_TABLE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define TABLE_COLUMNS 16
 

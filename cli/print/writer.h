@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_WRITER_H
 #define PARITAS_CLI_WRITER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define WRITER_DEPTH 16
 

@@ -2,7 +2,7 @@
 #include "base/digest.h"
 #include "base/bytes.h"
 #include "base/host_math.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * power_of_ten makes 700 128-bit powers from 26 stored ones and powers of five. Reading: the product is
  * known to two units of its last of 127 bits; strtod is needed for ties and once in 2^70 other numbers.
  * Writing: Raffaele Giulietti, "The Schubfach way to render doubles" (2020). */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/bytes.h"
 #include "base/number.h"

@@ -1,6 +1,6 @@
 /* kernel_cache.c: files of 8 bytes of format, 64 hex digits of the rest's SHA-256, the binary. */
 #include "device/kernel_cache.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/platform.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef PARITAS_HISTFACTORY_PATCHSET_H
 #define PARITAS_HISTFACTORY_PATCHSET_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* On a copy of `workspace`. The patch set is verified: digests are not checked again. */
 paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_workspace *workspace,

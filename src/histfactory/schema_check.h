@@ -3,7 +3,7 @@
 #ifndef PARITAS_HISTFACTORY_SCHEMA_CHECK_H
 #define PARITAS_HISTFACTORY_SCHEMA_CHECK_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define HF_NONE UINT32_MAX
 

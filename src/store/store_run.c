@@ -1,7 +1,7 @@
 /* store_run.c: keys of runs, and the columns of toys. */
 #include "store/store_run.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * its parameters. Parameters of a signal have a number from the hash of their name. So a toy at a point
  * depends on neither the other points nor their order. */
 #include "base/host_math.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/sized.h"
 #include "minima/outside.h"
 #include "base/probability.h"

@@ -1,7 +1,7 @@
 /* toy_fits.c: toys with their free fits. */
 #include "toys/toy_fits.h"
 #include "fit/fit.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "minima/outside.h"
 #include "toys/toys.h"
 

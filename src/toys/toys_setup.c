@@ -1,5 +1,5 @@
 /* toys_setup.c: options, shard, store key and ensemble of toys. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "fit/minimum.h"

@@ -10,7 +10,7 @@
 #ifndef PARITAS_WASI_STORE_LINES_H
 #define PARITAS_WASI_STORE_LINES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "store/store_run.h"
 
 #include <stdio.h>

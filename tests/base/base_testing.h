@@ -3,7 +3,7 @@
 #ifndef PARITAS_BASE_TESTING_H
 #define PARITAS_BASE_TESTING_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "common.h"
 #include "refusing.h"
 

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/er_testing.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The last failure was of the file, for that reason. */
 static void assert_reason(const char *reason)

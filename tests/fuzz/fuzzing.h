@@ -2,7 +2,7 @@
 #ifndef PARITAS_TESTS_FUZZ_FUZZING_H
 #define PARITAS_TESTS_FUZZ_FUZZING_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
  *   documents apply WORKSPACE PATCHSET NAME
  *
  * A refusal is a line {"error": message}. Numbers round-trip. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "histfactory/workspace_spec.h"
 
 #include <stdio.h>

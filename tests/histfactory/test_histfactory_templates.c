@@ -1,6 +1,6 @@
 /* Templates as arguments of a job: bit for bit what a model answers that is made from a workspace with these
  * numbers. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "fit/fit_testing.h"
 
 /* Varied numbers of a random workspace: some rates, shifts, factors and uncertainties of every channel. */

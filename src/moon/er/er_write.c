@@ -6,7 +6,7 @@
 #include "moon/er/er.h"
 #include "moon/er/er_number.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/platform.h"
 #include <math.h>
 #include <stdio.h>

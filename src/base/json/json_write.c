@@ -1,6 +1,6 @@
 /* json_write.c: growing text, and JSON exactly as Python's json.dumps(tree, ensure_ascii=False), for equal
  * digests. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/bytes.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* json_document.c: documents: opened, copied, handed out. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *   [ 1.5, 2, 3e-1 ] ──► numbers of the reader: 1.5  2  0.3      ──► one piece of the arena each
  *                    └──► literals of the reader: 1.5,2,3e-1,
  */
-#include "base/json_reader.h"
+#include "base/json/json_reader.h"
 
 #include "base/number.h"
 #include <string.h>

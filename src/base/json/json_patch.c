@@ -5,7 +5,7 @@
  * Values are cloned: the document never points into the patch, unless it shares (json_share). A failure may
  * leave it half patched: callers patch a copy. A document copied into itself grows exponentially, so depth
  * and copied nodes are limited. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* json_window.c: reads a source piece by piece into the window. */
-#include "base/json_window.h"
+#include "base/json/json_window.h"
 
 #include "base/platform.h"
 #include <errno.h>

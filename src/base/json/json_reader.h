@@ -3,8 +3,8 @@
 #define PARITAS_BASE_JSON_READER_H
 
 #include "base/bytes.h"
-#include "base/json.h"
-#include "base/json_window.h"
+#include "base/json/json.h"
+#include "base/json/json_window.h"
 
 #define JSON_FIRST_NODES ((size_t)16)
 #define JSON_MOST_NODES ((size_t)1024)

@@ -6,9 +6,9 @@
  *
  * The window moves over the file. What it leaves behind are nodes, literals of numbers and one copy of each
  * short text. */
-#include "base/json.h"
+#include "base/json/json.h"
 
-#include "base/json_reader.h"
+#include "base/json/json_reader.h"
 #include "base/platform.h"
 #include "base/utf8.h"
 #include <errno.h>

@@ -3,7 +3,7 @@
  *   "text" ──► plain? kept as it is ──► a short one that is known? the copy of before
  *                └──► decoded, then the same
  */
-#include "base/json_reader.h"
+#include "base/json/json_reader.h"
 
 #include "base/bytes.h"
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
 /* document.c: public functions on workspaces: read, patch, write, digest, free. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* json_tree.c: looks into, builds and compares trees. Recursion is bounded by JSON_DEPTH_MAX. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 
