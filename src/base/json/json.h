@@ -8,7 +8,7 @@
 #ifndef PARITAS_BASE_JSON_H
 #define PARITAS_BASE_JSON_H
 
-#include "context.h"
+#include "base/context.h"
 
 #define JSON_DEPTH_MAX 512
 

@@ -7,7 +7,7 @@
 #ifndef PARITAS_BASE_JSON_WINDOW_H
 #define PARITAS_BASE_JSON_WINDOW_H
 
-#include "context.h"
+#include "base/context.h"
 
 #define JSON_PADDING 64 /* zeros behind the end: scanners load blocks without looking for it */
 
