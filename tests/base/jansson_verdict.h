@@ -1,4 +1,4 @@
-/* jansson_verdict.h: jansson behind a wall, since it has names (json_type, json_equal) that base/json/json.h has
+/* jansson_verdict.h: jansson behind a wall, since it has names (json_type, json_equal) that our json.h has
  * too. */
 #ifndef PARITAS_TESTS_BASE_JANSSON_VERDICT_H
 #define PARITAS_TESTS_BASE_JANSSON_VERDICT_H
