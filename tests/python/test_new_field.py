@@ -61,7 +61,7 @@ def changed(tmp_path):
 
     def compiled(name, source=None):
         """The object of a file, from the changed headers."""
-        command, made = command_of(name)[0], str(tmp_path / f"{os.path.basename(name)}.o")
+        command, made = command_of(name)[0], str(tmp_path / f"{'-'.join(name.split(os.sep))}.o")
         command = [f"-I{headers}" if one == f"-I{ROOT}/include" else one for one in command]
         command[-1] = source or command[-1]
         run(*command, "-O0", "-o", made, cwd=commands[name]["directory"])
