@@ -53,8 +53,8 @@ typedef struct paritas_job {
     const double *lower;        /* parameter_count */
     const double *upper;        /* parameter_count */
     const unsigned char *fixed; /* parameter_count */
-    /* Of each fit. 1: one; N: as many, up to PARITAS_STARTS_MOST. 0: one; behind a statistic more, where there
-     * are signs of several minima. */
+    /* Of each fit. 1: one; N: as many, up to PARITAS_STARTS_MOST. 0: one; behind a statistic more, where
+     * there are signs of several minima. */
     unsigned starts;
     /* Of each fit, also of those behind a statistic. 0: the method's (paritas_fit_options). Toys: 200. */
     unsigned max_iterations;
@@ -140,9 +140,9 @@ typedef struct paritas_fit_answers {
 /* Runs n fits. Results depend on (model, data, options, precision) alone. The covariance is twice the inverse
  * of the exact Hessian of twice the NLL at the returned point, on the free parameters. `options` may be NULL.
  *
- * With job.starts = N the lowest minimum of N fits answers. The first fit has the job's start. The others start
- * at random around it, start k at the same point for any N. A fit that failed below the lowest minimum
- * continues from where it ended, also by the other method.
+ * With job.starts = N the lowest minimum of N fits answers. The first fit has the job's start. The others
+ * start at random around it, start k at the same point for any N. A fit that failed below the lowest minimum
+ * continues from where it ended, also by another method.
  *
  * INVALID_ARGUMENT: a job whose start, bounds or data no fit can have; the message names them and the job,
  * counted from 0 ("job 3: ..."). */

@@ -90,7 +90,7 @@ cdef class FitOptions:
 
 cdef class FitAnswers:
     """`results`, rows of paritas_fit_result; `parameters`, and if asked for `errors`, `covariance`, `states`,
-    a row a fit. Arrays of one fit have no leading dimension. starts: rows of paritas_fit_starts; None: one."""
+    a row a fit. Arrays of one fit have no leading dimension. starts: of paritas_fit_starts; None: one."""
 
     cdef readonly object results, parameters, errors, covariance, states, starts
     cdef paritas_fit_answers c

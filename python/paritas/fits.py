@@ -124,8 +124,8 @@ def fit_batch(
     """N fits as one batch over lanes, threads and devices. Each result equals a single fit, bit for bit.
 
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
-    fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those. starts: of
-    each fit, as of `fit`."""
+    fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those. starts:
+    of each fit, as of `fit`."""
     model = model_of(model)
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [

@@ -509,7 +509,7 @@ static paritas_status add_random_starts(const struct search *search, uint64_t fi
         TRY(infer_memory(infer));
         memcpy(start, infer->base.start, p * sizeof *start);
         many_starts_draw(p, (first + k) % 2 ? infer->widths : wide, infer->base.lower, infer->base.upper,
-                          infer->base.fixed, first + k, start);
+                         infer->base.fixed, first + k, start);
         starts[(*n)++] = start;
     }
     return PARITAS_OK;

@@ -41,7 +41,7 @@ class Lowest:
 
 
 class Reference:
-    """Lowest minima of a model. The starts are drawn as those of `paritas fit --starts N`. Further draws replace
+    """Lowest minima of a model. The starts are drawn as by `paritas fit --starts N`. Further draws replace
     those outside the domain, where some lie in it."""
 
     def __init__(self, path, codes, starts, poi=None):

@@ -92,7 +92,9 @@ def test_the_program_and_python_answer_with_the_same_bits(seed, tmp_path):
 def test_a_lower_point_without_a_minimum_is_said(tmp_path):
     model, fit = hard_model(23, tmp_path)
     theirs = fit("--starts", 12, "--max-iterations", 9)
-    with pytest.warns(RuntimeWarning, match="not the lowest point known; .* ended as at_iteration_limit reached"):
+    with pytest.warns(
+        RuntimeWarning, match="not the lowest point known; .* ended as at_iteration_limit reached"
+    ):
         ours = model.fit(starts=12, max_iterations=9)
     with pytest.warns(RuntimeWarning, match="^fit 0 and 1 more: not the lowest point known"):
         batch = model.fit_batch(np.tile(model.data, (2, 1)), starts=12, max_iterations=9)
