@@ -26,8 +26,8 @@ typedef struct {
 #define JOB_EDGE_STIFFER R(1e5) /* so that errors across an edge vanish */
 #define JOB_HELD R(1e-4)        /* part of its own variance that a slot keeps; less: edges hold it */
 
-/* Lanes on the domain's edge look for the walls' multipliers from MODEL_X. Returns by how much that lowers
- * twice the NLL; MODEL_HUGE if there are none. NEWTON_SCALE := sums of squares without walls. */
+/* Lanes on the domain's edge look for its multipliers from MODEL_X. Returns by how much that lowers twice
+ * the NLL; MODEL_HUGE if there are none. NEWTON_SCALE := sums of squares without the boundary. */
 FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
 {
     newton_fit f = newton_begin(MODEL, JOB_EDM_TOLERANCE, 1);

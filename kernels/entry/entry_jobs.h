@@ -80,7 +80,7 @@ FN void job_load_jobs(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *i
         (FIT_LOWER)[i] = LOAD_ROWS(job, rows, stride, FIT_JOB_LOWER * n + i);
         (FIT_UPPER)[i] = LOAD_ROWS(job, rows, stride, FIT_JOB_UPPER * n + i);
         const real slot = LOAD_ROWS(job, rows, stride, FIT_JOB_FREE * n + i);
-        (FIT_FREE)[i] = SELECT(slot > REAL_OF(FIT_SLOT_HELD), R(1.0), R(0.0));
+        (FIT_FREE)[i] = SELECT(slot > REAL_OF(FIT_SLOT_FIXED), R(1.0), R(0.0));
     }
     TEAM_BARRIER();
 }

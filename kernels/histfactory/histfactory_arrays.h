@@ -89,7 +89,7 @@
     VECTOR(RDIAG, n->dense) /* 1 / factor's diagonal */                               \
     VECTOR(DIAGONAL, n->dense)                                                        \
     VECTOR(SCALE, n->dense)        /* sums of squares behind the diagonal */          \
-    VECTOR(BENT, n->histosys_sums) /* HSUM with W times A */
+    VECTOR(EVEN, n->histosys_sums) /* HSUM with W times A */
 #define HF_SLAB_ROWS(VECTOR)                                                 \
     VECTOR(UNIT_ROWS, n->unit_rows) /* of second order; then SCALED, ROWS */ \
     VECTOR(SCALED, n->rows)         /* weighted ROWS */                      \
@@ -215,7 +215,7 @@ typedef struct {
     unsigned row;             /* offset in UNIT_ROWS: u, x (with scalars r, s) */
     unsigned row_size;        /* elements of u, x, r */
     unsigned scalar_row_size; /* of s */
-    unsigned sums;            /* in HSUM, BENT; a multiple of 8 */
+    unsigned sums;            /* in HSUM, EVEN; a multiple of 8 */
     unsigned varied;          /* offset in VARIED, HF_VARIED_PANEL a panel; or HF_NOT_VARIED */
 } hf_unit_record;
 /* A block holds, by bin, S and then A of 8 entries. Where a panel's blocks, an entry's block begin. */

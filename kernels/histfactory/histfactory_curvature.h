@@ -54,14 +54,14 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
         hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + un->normsys;
         const real phi = kap * s[mi[HF_S_PHI] + unit], t = flush(phi * s[mi[HF_S_T] + unit]);
-        GLOBAL const real *q = HF_S(NQ) + un->normsys, *bent = HF_S(BENT) + un->sums;
+        GLOBAL const real *q = HF_S(NQ) + un->normsys, *even = HF_S(EVEN) + un->sums;
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count;
         TEAM_FOR(e, n_normsys) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
         TEAM_BARRIER();
         slot = HF_I(HISTOSYS_SLOT) + un->histosys;
         CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
         TEAM_FOR(e, n_histosys)
-            diagonal[slot[e]] = FMA(flush(phi * bent[e]), curve[place[e]], diagonal[slot[e]]);
+            diagonal[slot[e]] = FMA(flush(phi * even[e]), curve[place[e]], diagonal[slot[e]]);
         TEAM_BARRIER();
     }
 }
@@ -189,7 +189,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_BARRIER();
     HF_FOR_CHANNELS(ch) {
         TEAM_IF(exact) {
-            hf_histosys_sums(HF, hf_whole(mi), ch, HF_S(BENT), 1);
+            hf_histosys_sums(HF, hf_whole(mi), ch, HF_S(EVEN), 1);
             TEAM_BARRIER();
             hf_unit_rows(HF, ch, kap);
             hf_unit_diagonal(HF, ch, kap);

@@ -20,7 +20,7 @@
 #else
 #define HF_EDGE PK(4e-6)
 #endif
-#define HF_SCALE_LEAST PK(1e-12) /* less: no rates, no wall */
+#define HF_SCALE_LEAST PK(1e-12) /* less: no rates, no boundary */
 
 #define HF_REACH (s[mi[HF_S_SCALARS_OF_FIT] + HF_FIT_REACH])
 #define HF_STIFFNESS (s[mi[HF_S_SCALARS_OF_FIT] + HF_FIT_STIFFNESS])
@@ -50,8 +50,8 @@ FN hf_continued hf_continue(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack
     hf_continued c;
     const pack zero = PK(0.0), one = PK(1.0), reach = PACK_OF(HF_REACH);
     const pack own_scale = hf_bin_scale(HF, ch, panel, b);
-    const pmask walled = own_scale > HF_SCALE_LEAST;
-    const pack scale = PSELECT(walled, own_scale, one), inverse = PDIVIDE(one, scale),
+    const pmask limited = own_scale > HF_SCALE_LEAST;
+    const pack scale = PSELECT(limited, own_scale, one), inverse = PDIVIDE(one, scale),
                rho = pflush(PACK_OF(HF_STIFFNESS) * pflush(PFMA(inverse, inverse, inverse)));
     const pmask counted = n > zero;
     const pack edge = PSELECT(n < zero, pflush(PFMA(HF_EDGE, scale, -n)), zero),
@@ -62,7 +62,7 @@ FN hf_continued hf_continue(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack
                curvature = PSELECT(counted, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe)), rho),
                value = PSELECT(counted, poisson_term(safe - n, safe, n, own_slope, PACK_OF(HF_HUGE)), lambda),
                beyond = PSELECT(below, pflush(lambda - knee), zero);
-    c.here = AND(reach > zero, OR(AND(counted, below), AND(walled, n <= zero)));
+    c.here = AND(reach > zero, OR(AND(counted, below), AND(limited, n <= zero)));
     c.curvature = PSELECT(below, curvature, zero);
     c.slope = pflush(PFMA(curvature, beyond, slope));
     const pack linear = PSELECT(counted, pflush(own_slope * beyond), zero);
@@ -118,14 +118,14 @@ FN_LARGE real hf_settle(HF_PARAMETERS, mask lanes)
             const u32 bin = panel * 8 + b;
             const pack n = LOADP(HF_S(MAIN), bin), lambda = LOADP(HF_S(LAMBDA), bin),
                        scale = hf_bin_scale(HF, ch, pn->index, b), least = pflush(HF_EDGE * scale);
-            const pmask counted = n > zero, walled = AND(n <= zero, scale > HF_SCALE_LEAST);
+            const pmask counted = n > zero, limited = AND(n <= zero, scale > HF_SCALE_LEAST);
             const pmask open = AND(n >= zero, lambda >= zero);
             const pack room = pflush(lambda - least), e = -n, next = PSELECT(open, zero, pflush(e - room)),
                        off = PSELECT(open, zero, PSELECT(room < e, room, e)),
                        far = PSELECT(lambda < PACK_OF(HF_REACH) * n, PACK_OF(HF_HUGE), zero);
-            const pack distance = PDIVIDE(PSELECT(off < zero, -off, off), PSELECT(walled, least, PK(1.0)));
-            STOREP(HF_S(DEVIANCE), bin, PSELECT(counted, far, PSELECT(walled, pflush(distance), zero)));
-            STOREP(HF_S(MAIN), bin, PSELECT(AND(own, walled), PSELECT(next > zero, -next, zero), n));
+            const pack distance = PDIVIDE(PSELECT(off < zero, -off, off), PSELECT(limited, least, PK(1.0)));
+            STOREP(HF_S(DEVIANCE), bin, PSELECT(counted, far, PSELECT(limited, pflush(distance), zero)));
+            STOREP(HF_S(MAIN), bin, PSELECT(AND(own, limited), PSELECT(next > zero, -next, zero), n));
         }
     }
     return hf_largest_of_bins(HF);

@@ -51,11 +51,11 @@ FN void hf_interpolate(HF_PARAMETERS, u32 kept)
     for (u32 k = 0; k < count; k++) hf_interpolate_by(HF, codes[k], k, kept);
 }
 
-/* S + A t'; `bent`: A. */
-FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
+/* S + A t'; `even`: A. */
+FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 even)
 {
     const pack a = hf_number(shifts, 16 * e + 8 + b);
-    return bent ? a : PFMA(a, slope, hf_number(shifts, 16 * e + b));
+    return even ? a : PFMA(a, slope, hf_number(shifts, 16 * e + b));
 }
 
 /* One call for each number of bins of a panel, a constant in the callee: with lanes, loops over bins are
@@ -86,22 +86,22 @@ FN void hf_base_of_bins(HF_PARAMETERS, hf_numbers nominal, hf_numbers shifts, CO
                         u32 b, u32 bins, GLOBAL real *base)
 {
     GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT);
-    pack linear[HF_BASE_PACKS], bent[HF_BASE_PACKS];
+    pack linear[HF_BASE_PACKS], even[HF_BASE_PACKS];
     UNROLL for (u32 k = 0; k < HF_BASE_PACKS; k++) if (k * PACK < bins)
     {
         linear[k] = hf_number(nominal, b + k * PACK);
-        bent[k] = PK(0.0);
+        even[k] = PK(0.0);
     }
     for (u32 e = 0; e < n; e++) {
         const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
         UNROLL for (u32 k = 0; k < HF_BASE_PACKS; k++) if (k * PACK < bins)
         {
             linear[k] = PFMA(hf_number(shifts, e * 16 + b + k * PACK), a, linear[k]);
-            bent[k] = PFMA(hf_number(shifts, e * 16 + 8 + b + k * PACK), t, bent[k]);
+            even[k] = PFMA(hf_number(shifts, e * 16 + 8 + b + k * PACK), t, even[k]);
         }
     }
     UNROLL for (u32 k = 0; k < HF_BASE_PACKS; k++) if (k * PACK < bins)
-        STOREP(base, b + k * PACK, pflush(linear[k] + bent[k]));
+        STOREP(base, b + k * PACK, pflush(linear[k] + even[k]));
 }
 
 /* The same with lanes, by blocks. */
@@ -109,11 +109,11 @@ FN void hf_base_of_blocks(HF_PARAMETERS, CONSTANT elem *nominal, CONSTANT elem *
                           u32 n, u32 bins, GLOBAL real *base)
 {
     GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT);
-    real linear[8], bent[8];
+    real linear[8], even[8];
     UNROLL for (u32 b = 0; b < 8; b++) if (b < bins)
     {
         linear[b] = LOADM1(nominal, b);
-        bent[b] = R(0.0);
+        even[b] = R(0.0);
     }
     for (u32 first = 0; first < n; first += 8) {
         const u32 left = n - first, end = left < 8 ? left : 8;
@@ -125,13 +125,13 @@ FN void hf_base_of_blocks(HF_PARAMETERS, CONSTANT elem *nominal, CONSTANT elem *
                 UNROLL for (u32 b = 0; b < 8; b++) if (b < bins)
                 {
                     linear[b] = FMA(LOADM1(shifts, 16 * b), a, linear[b]);
-                    bent[b] = FMA(LOADM1(shifts, 16 * b + 8), t, bent[b]);
+                    even[b] = FMA(LOADM1(shifts, 16 * b + 8), t, even[b]);
                 }
             }
         slot += 8;
         block += 16 * bins;
     }
-    UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) base[b] = flush(linear[b] + bent[b]);
+    UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) base[b] = flush(linear[b] + even[b]);
 }
 
 /* `base`: the cell's place. */
@@ -206,17 +206,17 @@ FN pack hf_block_shift(hf_numbers block, u32 kind, u32 b, u32 j)
     return shift;
 }
 
-/* Sum over bins of weight times (S + A t'), or A if `bent`, of entries j .. of a block. */
-FN pack hf_block_sum(PRIVATE const pack *weight, u32 bins, hf_numbers block, u32 j, pack slope, u32 bent)
+/* Sum over bins of weight times (S + A t'), or A if `even`, of entries j .. of a block. */
+FN pack hf_block_sum(PRIVATE const pack *weight, u32 bins, hf_numbers block, u32 j, pack slope, u32 even)
 {
     pack linear = PK(0.0), curved = weight[0] * hf_block_shift(block, 8, 0, j);
-    if (!bent) linear = weight[0] * hf_block_shift(block, 0, 0, j);
+    if (!even) linear = weight[0] * hf_block_shift(block, 0, 0, j);
     UNROLL for (u32 b = 1; b < 8; b++) if (b < bins)
     {
         curved = PFMA(weight[b], hf_block_shift(block, 8, b, j), curved);
-        if (!bent) linear = PFMA(weight[b], hf_block_shift(block, 0, b, j), linear);
+        if (!even) linear = PFMA(weight[b], hf_block_shift(block, 0, b, j), linear);
     }
-    return pflush(bent ? curved : PFMA(slope, pflush(curved), linear));
+    return pflush(even ? curved : PFMA(slope, pflush(curved), linear));
 }
 
 /* Where sums go: into the gradient, times `phi`; else to an array by entry. */
@@ -230,7 +230,7 @@ typedef struct {
 
 /* Of a panel of `bins` bins, from its first block on. `place`: of n entries, in HT1. */
 FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_numbers block, CONSTANT u32 *place, u32 n,
-                        GLOBAL const real *weight, hf_sums_target target, u32 bent)
+                        GLOBAL const real *weight, hf_sums_target target, u32 even)
 {
     GLOBAL const real *slope = HF_S(HT1);
     pack w[8];
@@ -238,7 +238,7 @@ FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_numbers block, CONSTANT u32 
     for (u32 first = 0; first < n; first += 8) {
         const u32 left = n - first, end = left < 8 ? left : 8;
         for (u32 j = 0; j < end; j += PACK) {
-            const pack sum = hf_block_sum(w, bins, block, j, GATHERP(slope, place, j), bent);
+            const pack sum = hf_block_sum(w, bins, block, j, GATHERP(slope, place, j), even);
             if (target.is_gradient) {
                 const u32 slot = target.slot[j];
                 target.to[slot] = FMA(target.phi, FIRST(sum), target.to[slot]);
@@ -261,7 +261,7 @@ FN hf_numbers hf_shift_blocks(HF_PARAMETERS, hf_unit un, u32 panel, u32 varied)
 }
 
 /* Over all panels. `u` counts within the channel. */
-FN void hf_sums_of_unit(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, hf_sums_target target, u32 bent,
+FN void hf_sums_of_unit(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, hf_sums_target target, u32 even,
                         u32 varied)
 {
     hf_unit un = hf_unit_of(mi, ch->first_unit + u);
@@ -273,14 +273,14 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, hf_su
         const hf_numbers block = hf_shift_blocks(HF, un, panel, varied);
         GLOBAL const real *weight = first + 8 * units * panel;
         target.add = panel > 0;
-#define HF_SUMS_OF(constant) hf_sums_of_bins(HF, constant, block, place, n, weight, target, bent)
+#define HF_SUMS_OF(constant) hf_sums_of_bins(HF, constant, block, place, n, weight, target, even)
         HF_BY_BINS(bins, HF_SUMS_OF);
 #undef HF_SUMS_OF
     }
 }
 
-/* `sums`: HSUM or BENT. */
-FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real *sums, u32 bent)
+/* `sums`: HSUM or EVEN. */
+FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real *sums, u32 even)
 {
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
@@ -290,9 +290,9 @@ FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real
         target.phi = R(0.0);
         target.is_gradient = 0;
         if (un->varied == HF_NOT_VARIED)
-            hf_sums_of_unit(HF, part, ch, u, target, bent, 0);
+            hf_sums_of_unit(HF, part, ch, u, target, even, 0);
         else
-            hf_sums_of_unit(HF, part, ch, u, target, bent, 1);
+            hf_sums_of_unit(HF, part, ch, u, target, even, 1);
     }
 }
 

@@ -63,10 +63,10 @@ FN_LARGE hf_entry_factor hf_normsys_of_own_code(hf_numbers block, pack a, u32 j,
     const pack line = PFMA(shape.rate, a, hf_factor_number(block, HF_NORMSYS_OFFSET, j));
     f.v = PSELECT(shape.outer, PSELECT(shape.linear, line, one), f.v);
     f.slope = PSELECT(shape.outer, shape.rate, f.slope);
-    const pmask held = AND(shape.linear, f.v <= zero);
-    f.v = PSELECT(held, zero, f.v);
-    f.slope = PSELECT(held, zero, f.slope);
-    f.divisor = PSELECT(held, one, f.v);
+    const pmask clipped = AND(shape.linear, f.v <= zero);
+    f.v = PSELECT(clipped, zero, f.v);
+    f.slope = PSELECT(clipped, zero, f.slope);
+    f.divisor = PSELECT(clipped, one, f.v);
     *exponent = *exponent + PSELECT(exponential, pflush(a * shape.rate), zero);
     return f;
 }

@@ -38,8 +38,8 @@ FN pack hf_tangent_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u3
     return pflush(turn);
 }
 
-/* G, G' into XE, XS; 0 if a clip holds the rate (`held`: the bin's). Adds rate' to `sum`. */
-FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, pmask held, pack relative,
+/* G, G' into XE, XS; 0 if a clip holds the rate (`clipped`: the bin's). Adds rate' to `sum`. */
+FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, pmask clipped, pack relative,
                         pack scalars, GLOBAL const real *direction, pack sum)
 {
     const pack zero = PK(0.0);
@@ -47,7 +47,7 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     hf_unit un = hf_unit_of(mi, unit);
     const pack f = PACK_OF(s[mi[HF_S_F] + unit]), phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
     const pack gamma = hf_gamma(HF, ch, un, panel, b), whole = pflush(pflush(f * phi) * gamma);
-    pmask low = held;
+    pmask low = clipped;
     if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES) {
         /* XG is 0 if clipped or if the product is 0 */
         const pmask still = OR(whole < zero, OR(whole > zero, zero < hf_sample_clip(mi, mr)));
@@ -84,11 +84,11 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
             const u32 bins = hf_bins(ch, panel);
             for (u32 b = 0; b < bins; b += PACK) {
                 const u32 bin = hf_first_bin(ch, panel) + b;
-                pmask held = zero > zero;
-                if (mi[HF_SWITCHES] & HF_CLIP_BINS) held = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr);
+                pmask clipped = zero > zero;
+                if (mi[HF_SWITCHES] & HF_CLIP_BINS) clipped = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr);
                 pack sum = zero;
                 for (u32 k = 0; k < ch->units; k++)
-                    sum = hf_tangent_cell(HF, ch, panel, b, k, held, PACK_OF(relative[k]),
+                    sum = hf_tangent_cell(HF, ch, panel, b, k, clipped, PACK_OF(relative[k]),
                                           PACK_OF(scalars[k]), direction, sum);
                 STOREP(HF_S(COMMON), bin, pflush(sum));
             }

@@ -23,8 +23,8 @@
 #define KAPPA_NO_PROGRESS R(2.0)
 #define KAPPA_NON_FINITE R(3.0)
 #define KAPPA_NOT_A_MINIMUM R(4.0)
-#define KAPPA_BAD R(10.0)     /* misfit per row */
-#define KAPPA_COASTING R(6.0) /* most steps within rounding */
+#define KAPPA_BAD R(10.0)   /* misfit per row */
+#define KAPPA_STALLS R(6.0) /* most steps within rounding */
 
 typedef struct {
     real v[3];
@@ -323,7 +323,7 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
     o.status = SELECT(o.point.value < KAPPA_HUGE, R(-1.0), KAPPA_NON_FINITE);
     o.edm = KAPPA_HUGE;
     o.iterations = R(0.0);
-    real damping = R(0.0), coasting = R(0.0);
+    real damping = R(0.0), stalled = R(0.0);
     mask on = AND(runs, o.status < R(0.0));
     const u32 limit = mi[KAPPA_MAX_ITERATIONS];
     for (u32 step = 0; step <= limit && ANY(on); step++) {
@@ -351,13 +351,13 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
         const mask within = AND(gain <= noise, fell >= -noise),
                    lower = AND(fell > R(0.0), fell >= R(1e-3) * gain);
         const mask taken = AND(on, AND(OR(within, lower), there.value < KAPPA_HUGE));
-        coasting = SELECT(AND(on, within), coasting + R(1.0), coasting);
+        stalled = SELECT(AND(on, within), stalled + R(1.0), stalled);
         o.iterations = SELECT(on, o.iterations + R(1.0), o.iterations);
         const mask well = fell >= R(0.5) * gain;
         damping = SELECT(taken, SELECT(well, SELECT(damping > R(1e-5), R(0.1) * damping, R(0.0)), damping),
                          SELECT(damping > R(1e-3), R(8.0) * damping, R(1e-2)));
         o.point = fit_point_select(taken, there, o.point);
-        const mask stuck = AND(on, OR(coasting > KAPPA_COASTING, damping > R(1e8)));
+        const mask stuck = AND(on, OR(stalled > KAPPA_STALLS, damping > R(1e8)));
         o.status = SELECT(stuck, SELECT(factor.good, KAPPA_NO_PROGRESS, KAPPA_NOT_A_MINIMUM), o.status);
         on = AND(on, NOT(stuck));
     }

@@ -102,7 +102,7 @@ FN pack fit_capped(pack step, pack cap)
 }
 
 /* Does the slope hold a parameter at one of its bounds? */
-FN pmask fit_held(pack x, pack slope, pack lower, pack upper)
+FN pmask fit_is_at_bound(pack x, pack slope, pack lower, pack upper)
 {
     return OR(AND(x <= lower, slope > PK(0.0)), AND(x >= upper, slope < PK(0.0)));
 }

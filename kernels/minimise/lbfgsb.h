@@ -42,9 +42,9 @@
 #define LBFGSB_DOWN (MODEL_WORK + 9 * MODEL_SLOTS)
 #define LBFGSB_UP (MODEL_WORK + 10 * MODEL_SLOTS)
 #define LBFGSB_PATH (MODEL_WORK + 11 * MODEL_SLOTS)
-#define LBFGSB_BREAK (MODEL_WORK + 12 * MODEL_SLOTS)  /* where a slot meets its bound */
-#define LBFGSB_INSIDE (MODEL_WORK + 13 * MODEL_SLOTS) /* 1: Cauchy point off the bounds */
-#define LBFGSB_HELD (MODEL_WORK + 14 * MODEL_SLOTS)   /* 1 - INSIDE */
+#define LBFGSB_BREAK (MODEL_WORK + 12 * MODEL_SLOTS)    /* where a slot meets its bound */
+#define LBFGSB_INSIDE (MODEL_WORK + 13 * MODEL_SLOTS)   /* 1: Cauchy point off the bounds */
+#define LBFGSB_AT_BOUND (MODEL_WORK + 14 * MODEL_SLOTS) /* 1 - INSIDE */
 
 /* Columns of W without theta: Y, then S. */
 #define LBFGSB_W(k) (MODEL_MEMORY + (k) * MODEL_SLOTS)
@@ -202,8 +202,8 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
 }
 
 /* Factors K = M^-1 - 1/theta W^T Z Z^T W (5.11): [-E, F^T; F, theta S^T A A^T S], E = D + Y^T Z Z^T Y /
- * theta, F = L - S^T Z Z^T Y; Z: slots inside, A: held. On entry E, F, C hold the products; on exit C = theta
- * S^T A A^T S + F E^-1 F^T, F is F E^-T/2. */
+ * theta, F = L - S^T Z Z^T Y; Z: slots inside, A: at bounds. On entry E, F, C are the products; on exit
+ * C = theta S^T A A^T S + F E^-1 F^T, F is F E^-T/2. */
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;
@@ -414,7 +414,7 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
         const pmask inside = AND(is_free > PK(0.0), AND(at > down, at < up));
         STOREP(LBFGSB_CAUCHY, i, at);
         STOREP(LBFGSB_INSIDE, i, PSELECT(inside, PK(1.0), PK(0.0)));
-        STOREP(LBFGSB_HELD, i, PSELECT(inside, PK(0.0), PK(1.0)));
+        STOREP(LBFGSB_AT_BOUND, i, PSELECT(inside, PK(0.0), PK(1.0)));
         STOREP(LBFGSB_TEMP, i, PSELECT(inside, PK(0.0), is_free));
     }
     TEAM_BARRIER();
@@ -443,8 +443,8 @@ FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
 }
 
-/* For lbfgsb_subspace_factor; known if no slot is held. */
-FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
+/* For lbfgsb_subspace_factor; known if no slot is at a bound. */
+FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_at_bound)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
     TEAM_FOR(k, 3 * square) {
@@ -453,7 +453,8 @@ FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
         GLOBAL const real *left = a == 0 ? LBFGSB_W(i) : LBFGSB_W(LBFGSB_PAIRS + i),
                           *right = a == 2 ? LBFGSB_W(LBFGSB_PAIRS + j) : LBFGSB_W(j);
         real v = a == 0 ? LBFGSB_AT(LBFGSB_YY, i, j) : a == 1 ? LBFGSB_AT(LBFGSB_SY, i, j) : R(0.0);
-        if (any_held) v = lbfgsb_dot_where(left, right, a == 2 ? LBFGSB_HELD : LBFGSB_INSIDE, MODEL_SLOTS);
+        if (any_at_bound)
+            v = lbfgsb_dot_where(left, right, a == 2 ? LBFGSB_AT_BOUND : LBFGSB_INSIDE, MODEL_SLOTS);
         LBFGSB_AT(LBFGSB_MATRIX(4 + a), i, j) = v;
     }
     TEAM_BARRIER();
@@ -486,14 +487,14 @@ FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
  * matrices are not positive. */
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
-    const real held = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
+    const real at_bounds = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
     ONE_WORKER
     {
         lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV);
     }
     TEAM_BARRIER();
     lbfgsb_inner_gradient(MODEL, theta);
-    lbfgsb_inner_products(MODEL, ANY(held > R(0.0)));
+    lbfgsb_inner_products(MODEL, ANY(at_bounds > R(0.0)));
     ONE_WORKER
     {
         FIT_SCALAR(LBFGSB_BAD) = SELECT(lbfgsb_subspace_factor(MODEL, theta), R(1.0), R(0.0));

@@ -15,12 +15,12 @@
 #define KINK_SIDE_F32 1e-12
 
 #define QN_PAIRS 8 /* pairs that a fit remembers */
-/* Held parameters, including those of interest. Many bins with few simulated events: a toy holds several. */
-#define QN_HELD 16
+/* Parameters at active bounds, and those of interest. Bins with few simulated events bring several. */
+#define QN_BOUNDS 16
 
 #define MINIMISER_VECTORS 22 /* the most any needs: quasi-Newton */
-/* the answer, quasi-Newton's numbers of pairs and of held parameters, L D L^T of these */
-#define MINIMISER_SCALARS (16 + 2 * QN_PAIRS + 2 * QN_HELD + QN_HELD * (QN_HELD + 1) / 2)
+/* the answer, quasi-Newton's numbers of pairs and of active bounds, L D L^T of these */
+#define MINIMISER_SCALARS (16 + 2 * QN_PAIRS + 2 * QN_BOUNDS + QN_BOUNDS * (QN_BOUNDS + 1) / 2)
 
 /* L-BFGS-B: the pairs, then their small matrices and vectors. */
 #ifndef LBFGSB_PAIRS

@@ -15,17 +15,17 @@
  *   model_solve(MODEL, v)          v := factor^-1 v
  *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
  *                                  returns the curvature, 0 if none
- *   MODEL_REACH, MODEL_STIFFNESS   per lane; above 0: the value goes on smoothly beyond the domain's walls
- *   model_is_near_edge(MODEL, part)         lanes within `part` of a wall's own scale
- *   model_settle(MODEL, lanes)     new multipliers of walls at a minimum; returns how far it is from the
- *                                  domain's own, at most 1: none; MODEL_HUGE: beyond a wall, no minimum
- *   model_stiffen(MODEL, factor)   walls stiffer by the lane's factor, same multipliers
+ *   MODEL_REACH, MODEL_STIFFNESS   per lane; above 0: the value goes on smoothly beyond the domain's boundary
+ *   model_is_near_edge(MODEL, part)         lanes within `part` of a boundary's own scale
+ *   model_settle(MODEL, lanes)     new multipliers of the boundary at a minimum; returns how far it is
+ *                                  from the domain's own, at most 1: none; MODEL_HUGE: beyond, no minimum
+ *   model_stiffen(MODEL, factor)   boundary stiffer by the lane's factor, same multipliers
  *   model_keep_domain(MODEL)       MODEL_REACH := 0, without multipliers
  *
  * One super-step (lanes are independent):
  *
- *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
- *          ─► walls (beyond the domain, or back) ─► kinks (which side of 0)
+ *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► chord steps (EDM there)
+ *          ─► domain's boundary (beyond it, or back) ─► kinks (which side of 0)
  *
  * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
  * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
@@ -34,12 +34,12 @@
  * at the returned point is at most the tolerance, by an exact, good factor at most one accepted step old
  * (older: 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
  *
- * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
- * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
- * are settled too, and the value it returns is the domain's own.
+ * A fit goes on beyond the domain if it starts outside, or if its boundary stops steps: a start then needs no
+ * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when the
+ * multipliers are settled too, and the value it returns is the domain's own.
  *
- * Where a factor costs as much as ten gradients, a fit glides: it goes on with an older factor, corrected by
- * the steps since (pairs.h). Far from the minimum any good factor serves, near it only an exact one.
+ * Where a factor costs as much as ten gradients, a fit makes L-BFGS steps: its matrix is an older factor,
+ * corrected by the steps since (pairs.h). Far from the minimum any good factor serves, near it an exact one.
  *
  * A kinked slot has a kink at 0: the slope jumps there. The slot stays on one side of 0, where the value is
  * smooth, and 0 is its bound. At 0 it changes sides if the value falls beyond. So a fit ends at a kink only
@@ -150,7 +150,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 
 /* ---- the stages of a super-step ---- */
 
-/* The value, anew, of `lanes` whose walls have changed. */
+/* The value, anew, of `lanes` whose boundary terms have changed. */
 FN void newton_value_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask lanes)
 {
     const real found = model_value(MODEL, 1);
@@ -184,7 +184,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.turns = f.weak = f.used = R(0.0);
+    f.damping = f.iterations = f.escapes = f.boundary_cuts = f.settlings = f.turns = f.weak = f.used = R(0.0);
     f.edm = f.unsettled = MODEL_HUGE;
     f.changed = f.value < -MODEL_HUGE;
     f.tolerance = edm_tolerance;
@@ -293,9 +293,9 @@ FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     TEAM_BARRIER();
 }
 
-/* ---- walls ---- */
+/* ---- the domain's boundary ---- */
 
-/* Fits that ended beyond: are the walls' conditions met? */
+/* Fits that ended beyond: are the boundary's conditions met? */
 FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
 {
     const real zero = R(0.0), one = R(1.0), left = model_settle(MODEL, ended);
@@ -315,15 +315,15 @@ FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
     const mask lost = AND(more, OR(f->settlings > NEWTON_SETTLINGS, MODEL_REACH < NEWTON_REACH_LEAST));
     f->status = SELECT(lost, FIT_NO_PROGRESS, f->status);
     f->kap = SELECT(AND(more, NOT(below)), one, f->kap);
-    f->walls = SELECT(more, zero, f->walls);
+    f->boundary_cuts = SELECT(more, zero, f->boundary_cuts);
 }
 
 /* Fits that ran: an end is settled once, however long other lanes run. */
-FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran)
+FN void newton_domain_boundary(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran)
 {
     const mask inside = MODEL_REACH <= R(0.0),
                stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
-               halted = OR(stuck, AND(f->status == FIT_RUNNING, f->walls >= NEWTON_WALLS)),
+               halted = OR(stuck, AND(f->status == FIT_RUNNING, f->boundary_cuts >= NEWTON_BOUNDARY_CUTS)),
                stopped = AND(ran, AND(inside, halted)),
                ended = AND(ran, AND(NOT(inside), f->status == FIT_CONVERGED));
     TEAM_IF(ANY(ended)) newton_settle(MODEL, f, ended);
@@ -381,7 +381,7 @@ FN_LARGE void newton_open_kinks(MODEL_PARAMETERS)
 /* EDM below which slots are at their kink, as a slope^2 or (inverse) a distance^2, by the last Hessian. */
 #define NEWTON_NEAR (NEWTON_NEAR_KINK * NEWTON_USUAL_EDM)
 
-/* Converged fits: moves slots near their kinks onto them and holds them there. Their fits go on. */
+/* Converged fits: moves slots near their kinks onto them and fixes them there. Their fits go on. */
 FN_LARGE void newton_move_onto_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
 {
     const pack zero = PK(0.0);
@@ -415,7 +415,7 @@ FN_LARGE void newton_move_onto_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f, ma
 
 /* Slots at kinks try the other side, and stay where the value falls. Needs its slopes. Slots moved onto a
  * kink need more than a fall within the tolerance; moved there twice, they stay. Returns lanes in which slots
- * changed sides; there nothing is held any more. */
+ * changed sides; there no slot is fixed any more. */
 FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask lanes)
 {
     const pack zero = PK(0.0);
@@ -532,10 +532,10 @@ FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, 
         TEAM_IF(ANY(f->running)) {
             newton_bounds(MODEL);
             const mask moved = newton_search_line(MODEL, f);
-            TEAM_IF(MODEL_PATIENT) newton_glide(MODEL, f, moved);
-            TEAM_IF(!(MODEL_PATIENT)) newton_coast(MODEL, f, moved);
+            TEAM_IF(MODEL_PATIENT) newton_lbfgs_steps(MODEL, f, moved);
+            TEAM_IF(!(MODEL_PATIENT)) newton_chord_steps(MODEL, f, moved);
         }
-        newton_walls(MODEL, f, ran);
+        newton_domain_boundary(MODEL, f, ran);
         TEAM_IF(has_kinks) newton_kinks(MODEL, f, ran);
     }
 }

@@ -6,10 +6,10 @@
 #include "minimise/fit_outcome.h"
 
 #define NEWTON_BACKTRACKS 10
-#define NEWTON_COASTING_STEPS 4
-#define NEWTON_EDM_COASTING R(1e-3)
-#define NEWTON_GLIDES 12 /* steps with one factor; 8 to 32 cost much the same */
-#define NEWTON_GLIDE_BACKTRACKS 1
+#define NEWTON_CHORD_STEPS 4
+#define NEWTON_EDM_CHORD R(1e-3)
+#define NEWTON_LBFGS_STEPS 12 /* steps with one factor; 8 to 32 cost much the same */
+#define NEWTON_LBFGS_BACKTRACKS 1
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
 #define NEWTON_EDM_SADDLE R(1e-4) /* below, a bad exact Hessian is a saddle */
 #define NEWTON_ESCAPES R(20.0)    /* per fit */
@@ -21,15 +21,15 @@
 #define NEWTON_WEAK_LEAST R(1e-3) /* less is 0 */
 #define NEWTON_WEAK_MOST R(20.0)  /* more is Fisher */
 #define NEWTON_WEAK_TRIES 2
-#define NEWTON_CUT R(0.5) /* of a Fisher step; cut to less, not by a wall: the exact Hessian is next */
+#define NEWTON_CUT R(0.5) /* of a Fisher step; cut to less, not by the boundary: the exact Hessian is next */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)
 #define NEWTON_STIFFNESS R(1e3)
 #define NEWTON_STIFFEST R(1e8)
-#define NEWTON_SETTLED R(0.5)    /* model_settle: the walls' conditions hold */
-#define NEWTON_SETTLINGS R(30.0) /* per fit */
-#define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
+#define NEWTON_SETTLED R(0.5)       /* model_settle: the boundary's conditions hold */
+#define NEWTON_SETTLINGS R(30.0)    /* per fit */
+#define NEWTON_BOUNDARY_CUTS R(2.0) /* line searches that the boundary cut, before a fit goes beyond */
 #define NEWTON_NEAR_EDGE R(0.1)
 #define NEWTON_TURNS R(100.0) /* changes of sides at kinks, per fit */
 /* of the usual EDM, as a slot's own curvature has it: at the kink. The limit on slopes needs less than 1/4 */
@@ -66,12 +66,12 @@ typedef struct {
     real escapes;               /* from saddles so far */
     real used;                  /* kap of the current factor */
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
-    real walls;                 /* line searches that met the end of the domain */
+    real boundary_cuts;         /* line searches that met the end of the domain */
     real unsettled, settlings;  /* of the last settling; how many */
     real turns;                 /* at kinks */
     mask running, bad, refused; /* bad pivots; of the Hessian, as weak as it was */
     mask exact, undamped, saddle;
-    mask changed; /* the walls have: no end without a step */
+    mask changed; /* the boundary's terms have: no end without a step */
 } newton_fit;
 
 /* Sum of TEMP. */
@@ -86,13 +86,14 @@ FN real newton_sum(MODEL_PARAMETERS)
     return FIT_SCALAR(FIT_SCRATCH);
 }
 
-/* Free and not held at a bound by its slope. Returns nonzero if the set changed. */
+/* Free, and not kept at a bound by its slope. Returns nonzero if the set changed. */
 FN real newton_active_set(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        const pmask held = fit_held(LOADP(NEWTON_POINT, i), LOADP(NEWTON_SLOPE, i), LOADP(FIT_LOWER, i),
-                                    LOADP(FIT_UPPER, i));
-        const pack now = PSELECT(held, PK(0.0), LOADP(FIT_FREE, i)), change = now - LOADP(MODEL_ACTIVE, i);
+        const pmask at_bound = fit_is_at_bound(LOADP(NEWTON_POINT, i), LOADP(NEWTON_SLOPE, i),
+                                               LOADP(FIT_LOWER, i), LOADP(FIT_UPPER, i));
+        const pack now = PSELECT(at_bound, PK(0.0), LOADP(FIT_FREE, i)),
+                   change = now - LOADP(MODEL_ACTIVE, i);
         STOREP(NEWTON_TEMP, i, change * change);
         STOREP(MODEL_ACTIVE, i, now);
     }

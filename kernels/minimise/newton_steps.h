@@ -23,8 +23,8 @@ FN void newton_try(MODEL_PARAMETERS, real part)
 }
 
 typedef struct {
-    real length, value;  /* of the last trial; at the point found */
-    mask failed, walled; /* no point found; a trial was outside the domain */
+    real length, value;        /* of the last trial; at the point found */
+    mask failed, met_boundary; /* no point found; a trial was outside the domain */
 } newton_line;
 
 /* MODEL_X := the first good enough point along STEP, from `length` on, of `lanes`; others, and lanes without
@@ -36,7 +36,7 @@ FN newton_line newton_search(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask
     newton_line line;
     line.length = length;
     line.value = f->value;
-    line.failed = line.walled = zero > one;
+    line.failed = line.met_boundary = zero > one;
     mask searching = lanes;
     for (u32 k = 0; k <= backtracks + 1 && ANY(searching); k++) {
         /* last turn: failed lanes go to POINT, others evaluate again in place */
@@ -46,7 +46,7 @@ FN newton_line newton_search(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask
         const mask accept = AND(AND(searching, NOT(line.failed)),
                                 AND(fit_enough(found, f->value, slope), found < MODEL_HUGE));
         line.value = SELECT(accept, found, line.value);
-        line.walled = OR(line.walled, AND(searching, found >= MODEL_HUGE));
+        line.met_boundary = OR(line.met_boundary, AND(searching, found >= MODEL_HUGE));
         searching = AND(searching, NOT(accept));
         line.length = SELECT(searching, line.length * fit_shorter(found, f->value, slope), line.length);
     }
@@ -62,7 +62,7 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     const mask moved = AND(f->running, NOT(line.failed));
     /* Fisher's matrix too small: steps with it would be cut again */
     const mask fisher = AND(f->used <= zero, NOT(f->refused)),
-               cut = AND(moved, AND(fisher, AND(line.length < NEWTON_CUT, NOT(line.walled))));
+               cut = AND(moved, AND(fisher, AND(line.length < NEWTON_CUT, NOT(line.met_boundary))));
     f->kap = SELECT(line.failed, zero, SELECT(cut, one, f->kap));
     const real weak = NEWTON_STRONGER * f->weak;
     f->weak = SELECT(AND(f->running, f->used > zero), SELECT(weak > NEWTON_WEAK_LEAST, weak, zero), f->weak);
@@ -72,7 +72,7 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
                less = SELECT(f->damping > R(1e-3), f->damping * R(0.1), zero);
     f->damping = SELECT(poor, more, SELECT(moved, less, f->damping));
     f->value = SELECT(moved, line.value, f->value);
-    f->walls = SELECT(line.walled, f->walls + one, f->walls);
+    f->boundary_cuts = SELECT(line.met_boundary, f->boundary_cuts + one, f->boundary_cuts);
     f->changed = AND(f->changed, NOT(moved));
     return moved;
 }
@@ -80,10 +80,10 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 /* ---- further steps ---- */
 
 /* A step TEMP with the same factor. Returns lanes that did not go up. */
-FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting)
+FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask going)
 {
     real found = f->value;
-    mask better = coasting, open = coasting;
+    mask better = going, open = going;
     /* the second turn returns lanes to POINT if their value went up */
     for (u32 turn = 0; turn < 2 && ANY(open); turn++) {
         const pmask goes = fit_packs(better);
@@ -96,8 +96,8 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
         TEAM_BARRIER();
         const real now = model_value(MODEL, 1);
         found = turn == 0 ? now : found;
-        better = AND(coasting, found <= f->value + fit_noise(f->value));
-        open = AND(coasting, NOT(better));
+        better = AND(going, found <= f->value + fit_noise(f->value));
+        open = AND(going, NOT(better));
     }
     f->value = SELECT(better, found, f->value);
     f->iterations = SELECT(better, f->iterations + R(1.0), f->iterations);
@@ -107,12 +107,12 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
 /* POINT, SLOPE, and the EDM by the old factor if exact and of the same active set. Further steps with it cost
  * a gradient, not a Hessian; each must gain a factor 100 and the EDM be 100 times smaller (tHu: 2 Hessians a
  * fit, not 3). */
-FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
+FN void newton_chord_steps(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
-    mask coasting = moved;
-    for (u32 k = 0; k <= NEWTON_COASTING_STEPS && ANY(coasting); k++) {
-        mask better = coasting;
-        TEAM_IF(k > 0) better = newton_step_again(MODEL, f, coasting);
+    mask going = moved;
+    for (u32 k = 0; k <= NEWTON_CHORD_STEPS && ANY(going); k++) {
+        mask better = going;
+        TEAM_IF(k > 0) better = newton_step_again(MODEL, f, going);
         TEAM_FOR_PACK(i, MODEL_SLOTS) {
             STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
             STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
@@ -124,18 +124,18 @@ FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
         /* near enough: exact Hessian next */
         f->kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), R(1.0), f->kap);
         const mask test = AND(counts, f->exact);
-        coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * f->edm));
+        going = AND(test, now <= (k == 0 ? NEWTON_EDM_CHORD : R(0.01) * f->edm));
         f->edm = SELECT(test, now, f->edm);
         f->status = SELECT(AND(test, now <= (k == 0 ? f->tolerance : R(0.01) * f->tolerance)), FIT_CONVERGED,
                            f->status);
-        coasting = AND(coasting, f->status == FIT_RUNNING);
+        going = AND(going, f->status == FIT_RUNNING);
     }
 }
 
 /* ---- further steps of models whose factors cost much ---- */
 
 /* TEMP := -factor^-1 . active slope, corrected by the pairs up to `newest`. Returns the EDM. */
-FN real newton_glide_direction(MODEL_PARAMETERS, u32 newest)
+FN real newton_lbfgs_direction(MODEL_PARAMETERS, u32 newest)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, -LOADP(NEWTON_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
     TEAM_BARRIER();
@@ -148,29 +148,29 @@ FN real newton_glide_direction(MODEL_PARAMETERS, u32 newest)
 
 /* A step TEMP of `length` or less; then the length from which to try the next. Returns lanes that found a
  * lower point. */
-FN mask newton_glide_step(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask gliding, PRIVATE real *length)
+FN mask newton_lbfgs_step(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask going, PRIVATE real *length)
 {
     const real tried = *length, longer = R(2.0) * tried;
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(NEWTON_STEP, i, fit_capped(LOADP(NEWTON_TEMP, i), LOADP(NEWTON_CAP, i)));
     TEAM_BARRIER();
-    const newton_line line = newton_search(MODEL, f, gliding, tried, NEWTON_GLIDE_BACKTRACKS);
-    const mask better = AND(gliding, NOT(line.failed));
+    const newton_line line = newton_search(MODEL, f, going, tried, NEWTON_LBFGS_BACKTRACKS);
+    const mask better = AND(going, NOT(line.failed));
     f->value = SELECT(better, line.value, f->value);
     f->iterations = SELECT(better, f->iterations + R(1.0), f->iterations);
     *length = SELECT(line.length < tried, line.length, SELECT(longer < R(1.0), longer, R(1.0)));
     return better;
 }
 
-/* As newton_coast, but with pairs: steps with an old factor go on while each halves the EDM. Far from the
- * minimum any good factor serves. Only an exact one ends a fit, as there. */
-FN_LARGE void newton_glide(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
+/* As newton_chord_steps, but corrected by pairs: steps with an old factor go on while each halves the EDM.
+ * Far from the minimum any good factor serves. Only an exact one ends a fit, as there. */
+FN_LARGE void newton_lbfgs_steps(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
     real length = R(1.0);
-    mask gliding = moved;
-    for (u32 k = 0; k <= NEWTON_GLIDES && ANY(gliding); k++) {
-        mask better = gliding;
-        TEAM_IF(k > 0) better = newton_glide_step(MODEL, f, gliding, &length);
+    mask going = moved;
+    for (u32 k = 0; k <= NEWTON_LBFGS_STEPS && ANY(going); k++) {
+        mask better = going;
+        TEAM_IF(k > 0) better = newton_lbfgs_step(MODEL, f, going, &length);
         pairs_keep(MODEL, k % PAIRS, NEWTON_POINT, NEWTON_SLOPE, better);
         TEAM_FOR_PACK(i, MODEL_SLOTS) {
             STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
@@ -180,15 +180,15 @@ FN_LARGE void newton_glide(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
         const mask same = newton_active_set(MODEL) <= R(0.0),
                    counts = AND(better, AND(same, AND(f->undamped, NOT(f->bad))));
         real now = f->edm;
-        TEAM_IF(ANY(counts)) now = newton_glide_direction(MODEL, k % PAIRS);
+        TEAM_IF(ANY(counts)) now = newton_lbfgs_direction(MODEL, k % PAIRS);
         f->kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), R(1.0), f->kap);
         const mask test = AND(counts, f->exact),
                    pays = AND(test, now <= (k == 0 ? NEWTON_EDM_FIRST_EXACT : R(0.5) * f->edm)),
-                   far = AND(AND(counts, NOT(f->exact)), now > NEWTON_EDM_COASTING);
+                   far = AND(AND(counts, NOT(f->exact)), now > NEWTON_EDM_CHORD);
         f->edm = SELECT(test, now, f->edm);
         f->status = SELECT(AND(test, now <= (k == 0 ? f->tolerance : R(0.01) * f->tolerance)), FIT_CONVERGED,
                            f->status);
-        gliding = AND(OR(pays, far), f->status == FIT_RUNNING);
+        going = AND(OR(pays, far), f->status == FIT_RUNNING);
     }
     pairs_forget(MODEL);
 }

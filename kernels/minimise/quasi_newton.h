@@ -4,17 +4,17 @@
  * corrects it by its last QN_PAIRS pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of
  * the unit matrix). A step costs a gradient and a product. Task: a data row's free fit. Then, if asked, all
  * tasks' conditional fits, with an M of their own, begun along the free ones' response to the parameter of
- * interest. Or, with PROFILE_HOLDS, a fit that holds slots of its own. Words: newton.h's, MODEL_DATA (size of
+ * interest. Or, with PROFILE_HOLDS, a fit that fixes slots of its own. Words: newton.h's, MODEL_DATA (size of
  * a data row), MODEL_MAIN (its place in the slab).
  *
  * Lanes are at their own stages. A free lane takes the team's next task:
  *
- *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial or task
+ *   task ─► evaluate ─► accept or shorten ─► pair, active set ─► direction ─► done? ─► next trial or task
  *
- * Held parameters (at a bound, or the one of interest in free fits) leave M exactly: M - M_A M_AA^-1 M_A^T.
- * A changed held set drops the pairs. Converged: the EDM in the fit's metric at the returned point is at most
- * `tolerance`; or at most `near`, and it no longer falls by far, since slopes are rounded. Too many held
- * parameters or evaluations, or no descent, end with a status, for Newton's method. */
+ * Parameters at active bounds, and the one of interest in free fits, leave M exactly:
+ * M - M_A M_AA^-1 M_A^T. A changed active set drops the pairs. Converged: the EDM in the fit's metric at the
+ * returned point is at most `tolerance`; or at most `near`, and it no longer falls by far, since slopes are
+ * rounded. Too many active bounds or evaluations, or no descent, end with a status, for Newton's method. */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
 #define PARITAS_MINIMISE_QUASI_NEWTON_H
 
@@ -36,16 +36,16 @@
 
 enum qn_scalar {
     QN_SUM = FIT_SCRATCH,
-    QN_HELD_COUNT,
+    QN_BOUND_COUNT,
     QN_FIRST_RHO, /* 1 / s.y of the pairs; 0: none */
     QN_FIRST_ALPHA = QN_FIRST_RHO + QN_PAIRS,
-    QN_FIRST_HELD = QN_FIRST_ALPHA + QN_PAIRS, /* held slots; -1: none */
-    QN_FIRST_MULTIPLIER = QN_FIRST_HELD + QN_HELD,
-    QN_FIRST_FACTOR = QN_FIRST_MULTIPLIER + QN_HELD /* L D L^T of M_AA by rows */
+    QN_FIRST_BOUND = QN_FIRST_ALPHA + QN_PAIRS, /* slots at active bounds; -1: none */
+    QN_FIRST_MULTIPLIER = QN_FIRST_BOUND + QN_BOUNDS,
+    QN_FIRST_FACTOR = QN_FIRST_MULTIPLIER + QN_BOUNDS /* L D L^T of M_AA by rows */
 };
 #define QN_RHO(k) FIT_SCALAR(QN_FIRST_RHO + (k))
 #define QN_ALPHA(k) FIT_SCALAR(QN_FIRST_ALPHA + (k))
-#define QN_HELD_SLOT(e) FIT_SCALAR(QN_FIRST_HELD + (e))
+#define QN_BOUND_SLOT(e) FIT_SCALAR(QN_FIRST_BOUND + (e))
 #define QN_MULTIPLIER(e) FIT_SCALAR(QN_FIRST_MULTIPLIER + (e))
 #define QN_FACTOR(e, f) FIT_SCALAR(QN_FIRST_FACTOR + (e) * ((e) + 1) / 2 + (f))
 
@@ -54,7 +54,7 @@ typedef struct {
     u32 conditional;             /* 0: free fits */
     u32 tasks, first, end, none; /* the team's share; an unread row of answers */
     u32 poi, flags, free, rank, stride;
-    u32 held_poi; /* may be held; in conditional fits the matrix lacks it */
+    u32 bound_poi; /* may be fixed; in conditional fits the matrix lacks it */
     real limit, tolerance, near;
     CONSTANT u32 *slots;
     GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
@@ -137,11 +137,11 @@ FN_LARGE void qn_multiply(MODEL_PARAMETERS, PRIVATE const qn_call *c, GLOBAL rea
     TEAM_BARRIER();
 }
 
-/* Sets MODEL_ACTIVE at POINT, and HELD_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT:
+/* Sets MODEL_ACTIVE at POINT, and BOUND_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT:
  * scratch. */
 FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
-    const u32 n = MODEL_SLOTS, poi = c->held_poi;
+    const u32 n = MODEL_SLOTS, poi = c->bound_poi;
     const real moves_poi = REAL_OF(c->flags & PROFILE_POI_FREE);
     GLOBAL const elem *lower = QN_SHARED(c, PROFILE_LOWER), *upper = QN_SHARED(c, PROFILE_UPPER);
     real poi_was = R(0.0);
@@ -158,8 +158,9 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c)
         const pack is_free = LOADM(QN_SHARED(c, PROFILE_FREE), i);
         pack moves = is_free;
         if (c->flags & PROFILE_HOLDS) moves = LOADP(QN_FREE, i);
-        const pmask held = fit_held(LOADP(QN_POINT, i), LOADP(QN_SLOPE, i), LOADM(lower, i), LOADM(upper, i));
-        const pack now = PSELECT(held, PK(0.0), moves), change = now - LOADP(MODEL_ACTIVE, i);
+        const pmask at_bound =
+            fit_is_at_bound(LOADP(QN_POINT, i), LOADP(QN_SLOPE, i), LOADM(lower, i), LOADM(upper, i));
+        const pack now = PSELECT(at_bound, PK(0.0), moves), change = now - LOADP(MODEL_ACTIVE, i);
         STOREP(QN_PRODUCT, i, change * change);
         STOREP(MODEL_GRADIENT, i, is_free - now);
         STOREP(MODEL_ACTIVE, i, now);
@@ -170,50 +171,51 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c)
         real changed = sum8(QN_PRODUCT, n);
         if (poi != PROFILE_NO_POI) {
             const real x = (QN_POINT)[poi], g = (QN_SLOPE)[poi];
-            const mask held =
+            const mask at_bound =
                 OR(AND(x <= LOADM1(lower, poi), g > R(0.0)), AND(x >= LOADM1(upper, poi), g < R(0.0)));
-            const real now = SELECT(AND(moves_poi > R(0.0), NOT(held)), R(1.0), R(0.0));
+            const real now = SELECT(AND(moves_poi > R(0.0), NOT(at_bound)), R(1.0), R(0.0));
             changed = changed + (now - poi_was) * (now - poi_was);
             (MODEL_ACTIVE)[poi] = now;
         }
         FIT_SCALAR(QN_SUM) = changed;
-        FIT_SCALAR(QN_HELD_COUNT) = sum8(MODEL_GRADIENT, n);
+        FIT_SCALAR(QN_BOUND_COUNT) = sum8(MODEL_GRADIENT, n);
     }
     TEAM_BARRIER();
     return FIT_SCALAR(QN_SUM) > R(0.0);
 }
 
-/* ---- held slots ---- */
+/* ---- slots at active bounds ---- */
 
-/* Places of the parameter of interest, which is always one of the held's first. */
+/* Places of the parameter of interest, which is always the first of them. */
 FN u32 qn_places_of_poi(PRIVATE const qn_call *c)
 {
-    return c->held_poi != PROFILE_NO_POI ? 1 : 0;
+    return c->bound_poi != PROFILE_NO_POI ? 1 : 0;
 }
 
 /* Does a lane hold a parameter? */
-FN u32 qn_holds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+FN u32 qn_has_bounds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
-    mask holds = FIT_SCALAR(QN_HELD_COUNT) > R(0.0);
-    if (c->held_poi != PROFILE_NO_POI) holds = OR(holds, (MODEL_ACTIVE)[c->held_poi] <= R(0.0));
-    return ANY(holds) != 0;
+    mask any = FIT_SCALAR(QN_BOUND_COUNT) > R(0.0);
+    if (c->bound_poi != PROFILE_NO_POI) any = OR(any, (MODEL_ACTIVE)[c->bound_poi] <= R(0.0));
+    return ANY(any) != 0;
 }
 
 /* Parameter of interest first. One worker. */
-FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+FN void qn_list_at_bounds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const real none = R(-1.0), zero = R(0.0);
     GLOBAL const real *active = MODEL_ACTIVE;
     const u32 first = qn_places_of_poi(c);
-    for (u32 e = 0; e < QN_HELD; e++) QN_HELD_SLOT(e) = none;
-    if (first > 0) QN_HELD_SLOT(0) = SELECT(active[c->held_poi] > zero, none, REAL_OF(c->held_poi));
-    if (!ANY(FIT_SCALAR(QN_HELD_COUNT) > zero)) return;
+    for (u32 e = 0; e < QN_BOUNDS; e++) QN_BOUND_SLOT(e) = none;
+    if (first > 0) QN_BOUND_SLOT(0) = SELECT(active[c->bound_poi] > zero, none, REAL_OF(c->bound_poi));
+    if (!ANY(FIT_SCALAR(QN_BOUND_COUNT) > zero)) return;
     real count = zero;
     for (u32 i = 0; i < MODEL_SLOTS; i++) {
-        const mask held = active[i] < LOADM1(QN_SHARED(c, PROFILE_FREE), i);
-        for (u32 e = first; e < QN_HELD; e++)
-            QN_HELD_SLOT(e) = SELECT(AND(held, count == REAL_OF(e - first)), REAL_OF(i), QN_HELD_SLOT(e));
-        count = SELECT(held, count + R(1.0), count);
+        const mask at_bound = active[i] < LOADM1(QN_SHARED(c, PROFILE_FREE), i);
+        for (u32 e = first; e < QN_BOUNDS; e++)
+            QN_BOUND_SLOT(e) =
+                SELECT(AND(at_bound, count == REAL_OF(e - first)), REAL_OF(i), QN_BOUND_SLOT(e));
+        count = SELECT(at_bound, count + R(1.0), count);
     }
 }
 
@@ -221,21 +223,21 @@ FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 FN u32 qn_places(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     u32 places = qn_places_of_poi(c);
-    while (places < QN_HELD && ANY(QN_HELD_SLOT(places) >= R(0.0))) places++;
+    while (places < QN_BOUNDS && ANY(QN_BOUND_SLOT(places) >= R(0.0))) places++;
     return places;
 }
 
-/* Factors the held part of the matrix; unit matrix for empty places. */
-FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+/* Factors the matrix' part of active bounds; unit matrix for empty places. */
+FN_LARGE void qn_factor_at_bounds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     ONE_WORKER
     {
         const real zero = R(0.0);
-        qn_list_held(MODEL, c);
+        qn_list_at_bounds(MODEL, c);
         const u32 places = qn_places(MODEL, c);
         for (u32 e = 0; e < places; e++)
             for (u32 f = 0; f <= e; f++) {
-                const real a = QN_HELD_SLOT(e), b = QN_HELD_SLOT(f);
+                const real a = QN_BOUND_SLOT(e), b = QN_BOUND_SLOT(f);
                 const mask both = AND(a >= zero, b >= zero);
                 const lint at =
                     LINT_OF(SELECT(both, a, zero)) * LI(MODEL_SLOTS) + LINT_OF(SELECT(both, b, zero));
@@ -253,7 +255,7 @@ FN void qn_multipliers(MODEL_PARAMETERS, u32 places)
 {
     const real zero = R(0.0);
     for (u32 e = 0; e < places; e++) {
-        const real slot = QN_HELD_SLOT(e), place = SELECT(slot >= zero, slot, zero);
+        const real slot = QN_BOUND_SLOT(e), place = SELECT(slot >= zero, slot, zero);
         real v = SELECT(slot >= zero, GATHER_REAL(QN_PRODUCT, LINT_OF(place)), zero);
         for (u32 k = 0; k < e; k++) v = FMA(-QN_FACTOR(e, k), QN_MULTIPLIER(k), v);
         QN_MULTIPLIER(e) = flush(v);
@@ -265,8 +267,8 @@ FN void qn_multipliers(MODEL_PARAMETERS, u32 places)
     }
 }
 
-/* Removes held slots from the matrix: PRODUCT - M_A M_AA^-1 PRODUCT_A. */
-FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+/* Removes slots at active bounds from the matrix: PRODUCT - M_A M_AA^-1 PRODUCT_A. */
+FN_LARGE void qn_leave_bounds(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const u32 n = MODEL_SLOTS, places = qn_places(MODEL, c);
     const real zero = R(0.0);
@@ -275,14 +277,14 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
         qn_multipliers(MODEL, places);
     }
     TEAM_BARRIER();
-    TEAM_IF(c->held_poi != PROFILE_NO_POI) {
+    TEAM_IF(c->bound_poi != PROFILE_NO_POI) {
         const pack t = PACK_OF(-QN_MULTIPLIER(0));
-        GLOBAL const elem *row = c->matrix + c->held_poi * n;
+        GLOBAL const elem *row = c->matrix + c->bound_poi * n;
         TEAM_FOR_PACK(i, n) STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(row, i), LOADP(QN_PRODUCT, i))));
         TEAM_BARRIER();
     }
     for (u32 e = qn_places_of_poi(c); e < places; e++) {
-        const real slot = QN_HELD_SLOT(e), t = -QN_MULTIPLIER(e);
+        const real slot = QN_BOUND_SLOT(e), t = -QN_MULTIPLIER(e);
         const lint row = LINT_OF(SELECT(slot >= zero, slot, zero)) * LI(n);
         GLOBAL real *product = QN_PRODUCT;
         TEAM_FOR(i, n) product[i] = flush(FMA(t, GATHER_ELEM(c->matrix, row + LI(i)), product[i]));
@@ -316,7 +318,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
     }
     TEAM_BARRIER();
     qn_multiply(MODEL, c, q);
-    TEAM_IF(qn_holds(MODEL, c)) qn_leave_held(MODEL, c);
+    TEAM_IF(qn_has_bounds(MODEL, c)) qn_leave_bounds(MODEL, c);
     for (u32 k = QN_PAIRS; k-- > 0;) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
         const mask there = QN_RHO(j) > R(0.0);
@@ -346,7 +348,7 @@ FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem 
     c.none = c.tasks + team;
     c.poi = args[PROFILE_ARG_POI];
     c.flags = args[PROFILE_ARG_FLAGS];
-    c.held_poi = conditional ? PROFILE_NO_POI : c.poi;
+    c.bound_poi = conditional ? PROFILE_NO_POI : c.poi;
     c.free = free;
     c.rank = args[conditional ? PROFILE_ARG_RANK_CONDITIONAL : PROFILE_ARG_RANK];
     c.stride = PROFILE_ANSWER_SIZE(n, c.flags);
@@ -469,7 +471,7 @@ FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
     return fit_dot(MODEL, QN_S(ring), QN_Y(ring));
 }
 
-/* At MODEL_X: accept or shorten, pair, held set and factor. */
+/* At MODEL_X: accept or shorten, pair, active set and factor. */
 FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
 {
     const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, MODEL_SLOPE);
@@ -487,7 +489,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
         QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
     }
     TEAM_BARRIER();
-    TEAM_IF(ANY(changed) && qn_holds(MODEL, c)) qn_factor_held(MODEL, c);
+    TEAM_IF(ANY(changed) && qn_has_bounds(MODEL, c)) qn_factor_at_bounds(MODEL, c);
     f->length = SELECT(f->accept, one, f->length * fit_shorter(found, f->value, f->slope));
     f->backtracks = SELECT(f->accept, zero, f->backtracks + one);
     f->value = SELECT(f->accept, found, f->value);
@@ -497,7 +499,7 @@ FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
     const u32 is_known = !c->conditional && c->flags & PROFILE_KNOWN;
     const mask shorten = AND(f->running, NOT(f->accept)),
-               many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - qn_places_of_poi(c));
+               many = FIT_SCALAR(QN_BOUND_COUNT) > REAL_OF(QN_BOUNDS - qn_places_of_poi(c));
     const real least = R(0.25) * f->edm;
     f->edm = -fit_dot(MODEL, QN_SLOPE, QN_PRODUCT);
     const mask known = AND(f->accept, REAL_OF(is_known) > R(0.0)),
