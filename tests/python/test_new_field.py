@@ -80,9 +80,12 @@ def changed(tmp_path):
     library += ["-lsqlite3", "-lm", "-lpthread", "-ldl"]
     bindings = compiled(os.path.relpath(os.path.join(BUILD, "python", "_engine.c"), ROOT), source)
     run(compiler, "-shared", bindings, *library, "-o", str(package / "_engine.so"))
-    command = "cli/commands/models/gof.c"
-    others = [command_of(name)[1] for name in commands if name.startswith("cli/") and name != command]
-    run(compiler, compiled(command), *others, *library, "-o", str(tmp_path / "paritas"))
+    others = [
+        command_of(name)[1]
+        for name in commands
+        if name.startswith("cli/") and name != "cli/commands/models/gof.c"
+    ]
+    run(compiler, compiled("cli/commands/models/gof.c"), *others, *library, "-o", str(tmp_path / "paritas"))
     return tmp_path
 
 
