@@ -39,9 +39,7 @@ def flags():
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("program")
-    (example,) = re.findall(
-        r"^```c\n(/\* bins\.c.*?)^```", text(ROOT, "docs", "development.md"), re.M | re.S
-    )
+    (example,) = re.findall(r"^```c\n(/\* bins\.c.*?)^```", text(ROOT, "docs", "development.md"), re.M | re.S)
     commands = text(CLI, "commands.h")
     assert commands.count(LINE) == 1
     (folder / "bins.c").write_text(example)

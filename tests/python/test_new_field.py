@@ -81,7 +81,9 @@ def changed(tmp_path):
     bindings = compiled(os.path.relpath(os.path.join(BUILD, "python", "_engine.c"), ROOT), source)
     run(compiler, "-shared", bindings, *library, "-o", str(package / "_engine.so"))
     others = [
-        command_of(name)[1] for name in commands if name.startswith("cli/") and name != "cli/commands/models/gof.c"
+        command_of(name)[1]
+        for name in commands
+        if name.startswith("cli/") and name != "cli/commands/models/gof.c"
     ]
     run(compiler, compiled("cli/commands/models/gof.c"), *others, *library, "-o", str(tmp_path / "paritas"))
     return tmp_path
