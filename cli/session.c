@@ -562,8 +562,10 @@ bool has_free_poi(const struct session *session)
 
 paritas_status fit_job(struct session *session, paritas_fit_answers answers)
 {
+    paritas_job job = session->job;
+    job.starts = 1;
     answers.size = sizeof answers;
-    return paritas_fit(session->context, session->model, NULL, 1, &session->job, &answers);
+    return paritas_fit(session->context, session->model, NULL, 1, &job, &answers);
 }
 
 const char *parameter_name(const struct session *session, size_t parameter)

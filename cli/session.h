@@ -102,7 +102,7 @@ paritas_status usage_failure(struct session *session, const char *format, ...)
 void note_status(struct session *session, paritas_fit_status status);
 /* Centres of constraints: pull = (value - centre) / width. NaN: no constraint. In the arena. */
 paritas_status load_centres(struct session *session, double **centres);
-/* Fits the session's job; `answers` without size. */
+/* Fits the session's job, from its start alone; `answers` without size. */
 paritas_status fit_job(struct session *session, paritas_fit_answers answers);
 
 /* Cleared memory in the arena; sized_records also sets sizes. Out of memory: NULL, and allocated() fails:

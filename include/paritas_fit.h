@@ -53,8 +53,8 @@ typedef struct paritas_job {
     const double *lower;        /* parameter_count */
     const double *upper;        /* parameter_count */
     const unsigned char *fixed; /* parameter_count */
-    /* Of each fit behind a statistic. 0: one, and more where there are signs of several minima; 1: one;
-     * N: as many, up to PARITAS_STARTS_MOST. paritas_fit has one. */
+    /* Of each fit. 1: one; N: as many, up to PARITAS_STARTS_MOST. 0: one; behind a statistic more, where
+     * there are signs of several minima. */
     unsigned starts;
     /* Of each fit, also of those behind a statistic. 0: the method's (paritas_fit_options). Toys: 200. */
     unsigned max_iterations;
@@ -78,6 +78,40 @@ typedef struct paritas_fit_result {
     PARITAS_FIT_RESULT_FIELDS(PARITAS_MEMBER, )
 } paritas_fit_result;
 
+/* ---- fits from many starts ---- */
+
+#define PARITAS_FIT_MINIMUM_FIELDS(FIELD, R)                                                           \
+    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the negative log-likelihood at the minimum") \
+    FIELD(R, size_t, count, , "count", "", "starts whose fits ended there")
+typedef struct paritas_fit_minimum {
+    PARITAS_FIT_MINIMUM_FIELDS(PARITAS_MEMBER, )
+} paritas_fit_minimum;
+
+#define PARITAS_FIT_POINT_FIELDS(FIELD, R)                                                           \
+    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the negative log-likelihood at the point") \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit that ended there")
+typedef struct paritas_fit_point {
+    PARITAS_FIT_POINT_FIELDS(PARITAS_MEMBER, )
+} paritas_fit_point;
+
+#define PARITAS_FIT_MINIMA_MOST 8
+#define PARITAS_FIT_STARTS_FIELDS(FIELD, R)                                                              \
+    FIELD(R, size_t, n, , "n", "", "starts")                                                             \
+    FIELD(R, size_t, converged, , "converged", "", "starts whose fits converged")                        \
+    FIELD(R, size_t, best_start, , "best_start", "", "the start that won; 0: the job's own")             \
+    FIELD(R, double, spread, , "spread", "", "twice the NLL between the highest and the lowest minimum") \
+    FIELD(R, double, gain, , "", "",                                                                     \
+          "twice the NLL that the winner lies below the minimum of the job's own start")                 \
+    FIELD(R, size_t, n_minima, , "", "", "different minima: at most PARITAS_FIT_MINIMA_MOST")            \
+    FIELD(R, paritas_fit_minimum, minima, [PARITAS_FIT_MINIMA_MOST], "minima", "",                       \
+          "the lowest ones, ascending")                                                                  \
+    FIELD(R, paritas_fit_point, lower_known, , "lower_known", "",                                        \
+          "the lowest point below the answer; its fit did not converge; NaN: there is none")
+typedef struct paritas_fit_starts {
+    size_t size;
+    PARITAS_FIT_STARTS_FIELDS(PARITAS_MEMBER, )
+} paritas_fit_starts;
+
 /* Options of paritas_fit. Start from PARITAS_FIT_OPTIONS_DEFAULT. */
 typedef struct paritas_fit_options {
     size_t size;
@@ -99,11 +133,17 @@ typedef struct paritas_fit_answers {
     double *errors;                  /* the same: root of the covariance's diagonal; NaN where not free */
     double *covariance;              /* n rows of parameter_count squared; 0 where not free */
     paritas_parameter_state *states; /* n rows of parameter_count */
+    paritas_fit_starts *starts;      /* n: what the fits from the job's starts met */
 } paritas_fit_answers;
 #define PARITAS_FIT_ANSWERS_DEFAULT PARITAS_INIT(paritas_fit_answers)
 
 /* Runs n fits. Results depend on (model, data, options, precision) alone. The covariance is twice the inverse
  * of the exact Hessian of twice the NLL at the returned point, on the free parameters. `options` may be NULL.
+ *
+ * With job.starts = N the lowest minimum of N fits answers. The first fit has the job's start. The others
+ * start at random around it, start k at the same point for any N. A fit that failed below the lowest minimum
+ * continues from where it ended, also by another method.
+ *
  * INVALID_ARGUMENT: a job whose start, bounds or data no fit can have; the message names them and the job,
  * counted from 0 ("job 3: ..."). */
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
@@ -129,8 +169,11 @@ PARITAS_API paritas_status paritas_minos(paritas_context *context, const paritas
     ENUMERATION(paritas_fit_status, PARITAS_FIT_STATUS_LIST, "Outcome of a fit.")      \
     ENUMERATION(paritas_minimizer, PARITAS_MINIMIZER_LIST, "Methods of minimisation.") \
     ENUMERATION(paritas_parameter_state, PARITAS_PARAMETER_STATE_LIST, "State of a parameter after a fit.")
-#define PARITAS_FIT_RECORDS(RECORD) \
-    RECORD(paritas_fit_result, PARITAS_FIT_RESULT_FIELDS, "Outcome of one fit.")
+#define PARITAS_FIT_RECORDS(RECORD)                                                                      \
+    RECORD(paritas_fit_result, PARITAS_FIT_RESULT_FIELDS, "Outcome of one fit.")                         \
+    RECORD(paritas_fit_minimum, PARITAS_FIT_MINIMUM_FIELDS, "A minimum that fits from many starts met.") \
+    RECORD(paritas_fit_point, PARITAS_FIT_POINT_FIELDS, "A point where a fit ended.")                    \
+    RECORD(paritas_fit_starts, PARITAS_FIT_STARTS_FIELDS, "What fits from many starts met.")
 PARITAS_FIT_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 
 #ifdef __cplusplus

@@ -218,7 +218,7 @@ def options_of(interface, name):
 
 def python_type(interface, kind, count, of_rows):
     if kind in interface.records:
-        return "Any" if of_rows else kind[len("paritas_") :]
+        return "Any" if of_rows or count else kind[len("paritas_") :]
     found = "str" if kind in interface.enumerations else PYTHON_TYPES[kind]
     return f"NDArray[{COLUMN_TYPES[found]}]" if of_rows or (count and found != "str") else found
 

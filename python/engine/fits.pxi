@@ -1,7 +1,5 @@
 # Jobs, fits, MINOS.
 
-STARTS_MOST = PARITAS_STARTS_MOST
-
 cdef object of_fits(object given, Py_ssize_t n, str what, object rows):
     """n numbers of one fit, or for `rows` fits: a row each, or one for all."""
     if rows is None or given is None:
@@ -23,6 +21,7 @@ cdef class Job:
     """What a fit is given; None: the model's own. With `rows`: arrays have a row a fit, or one for all."""
 
     cdef readonly object data, start, lower, upper, fixed, rows, pois
+    cdef readonly unsigned starts
     cdef paritas_job one
     cdef paritas_job *c # n jobs
     cdef Py_ssize_t n
@@ -32,7 +31,7 @@ cdef class Job:
         cdef Py_ssize_t p = model.parameter_count, i
         cdef const unsigned char *first
         cdef bint several
-        self.rows, self.n = rows, 1 if rows is None else rows
+        self.rows, self.n, self.starts = rows, 1 if rows is None else rows, starts
         self.data = of_fits(data, model.data_count, "data", rows)
         self.start = of_fits(start, p, "init", rows)
         self.lower = of_fits(lower, p, "lower bounds", rows)
@@ -91,9 +90,9 @@ cdef class FitOptions:
 
 cdef class FitAnswers:
     """`results`, rows of paritas_fit_result; `parameters`, and if asked for `errors`, `covariance`, `states`,
-    a row a fit. Arrays of one fit have no leading dimension."""
+    a row a fit. Arrays of one fit have no leading dimension. starts: of paritas_fit_starts; None: one."""
 
-    cdef readonly object results, parameters, errors, covariance, states
+    cdef readonly object results, parameters, errors, covariance, states, starts
     cdef paritas_fit_answers c
 
 
@@ -121,6 +120,9 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
     if states:
         answers.states = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_INT32, 0)
         answers.c.states = <paritas_parameter_state *>address(answers.states)
+    if job is not None and job.starts > 1:
+        answers.starts = new_rows("paritas_fit_starts", n).array
+        answers.c.starts = <paritas_fit_starts *>address(answers.starts)
     paritas_fit(model.c, NULL if options is None else &options.c, n, jobs, &answers.c, engine, progress)
     return answers
 

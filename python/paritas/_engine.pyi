@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 VERSION: str
 SWEEP_ROWS: int
 SWEEP_CELLS: int
-STARTS_MOST: int
 
 _Floats = NDArray[np.float64]
 _Answer = Callable[..., Any]
@@ -116,6 +115,7 @@ class Job:
     upper: _Floats | None
     fixed: NDArray[np.uint8] | None
     rows: int | None
+    starts: int
     def __init__(
         self,
         model: Model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import numpy as np
@@ -9,15 +10,13 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import whole
-from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of, several_names
+from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
 from .keywords import Where, check_keywords, takes
-from .model import Model, ModelLike, model_of
-from .results import FitBatch, FitResult
+from .model import Model, ModelLike, model_of, several_names
+from .results import FitBatch, FitResult, Starts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from .starts import SeveralStarts
 
 
 def check_of(model: Model, best: FitResult) -> None:
@@ -33,6 +32,28 @@ def _options(minimizer: str, max_iterations: int, population: int, seed: int) ->
         return None
     most = whole(max_iterations, "max_iterations", bits=32)
     return _engine.FitOptions(minimizer, most, whole(population, "population", bits=32), whole(seed, "seed"))
+
+
+def _several(starts: int) -> dict[str, Any]:
+    """Effort of a job; {}: one start."""
+    return {} if starts == 1 else {"starts": whole(starts, "starts", 1, 32)}
+
+
+def _starts_of(answers: Any) -> list[Starts] | None:
+    """Of each fit. Warns of points below the answers."""
+    if answers.starts is None:
+        return None
+    found = [Starts.of(row) for row in answers.starts]
+    lower = [(i, one.lower_known) for i, one in enumerate(found) if one.lower_known]
+    for i, (twice_nll, status) in lower[:1]:
+        which = "" if len(found) == 1 else f" {i}" if len(lower) == 1 else f" {i} and {len(lower) - 1} more"
+        warnings.warn(
+            f"fit{which}: not the lowest point known; a fit that ended as {status} reached "
+            f"{twice_nll:.10g}, {answers.results[i]['twice_nll'] - twice_nll:.3g} lower",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def fit(
@@ -62,30 +83,12 @@ def fit(
     for name in pois:
         model.index(name)
     options = _options(minimizer, max_iterations, population, seed)
-    call = Call(fit, model, given, "fit", data=data)
-    search: SeveralStarts | None = None
-    if starts != 1:
-        from .starts import SeveralStarts
-
-        batch: Any = {**given, "data": data, "fixed": call.job and call.job.fixed, "minimizer": minimizer}
-        batch.update(max_iterations=max_iterations, population=population, seed=seed)
-        starts = whole(starts, "starts", 1, 32)
-        if starts > _engine.STARTS_MOST:
-            raise _engine.InvalidArgument(f"`starts` is {starts}: there are at most {_engine.STARTS_MOST}")
-        search = SeveralStarts(
-            model,
-            starts,
-            call.job,
-            lambda rows, **other: fit_batch(model, **{**batch, "init": rows, **other}),
-        )
+    call = Call(fit, model, {**given, **_several(starts)}, "fit", data=data)
     with call:
-        while True:
-            job = call.job if search is None else search.winner
-            answers = _engine.fit(
-                model, job, options, covariance, covariance, covariance, call.engine, call.tell
-            )
-            if search is None or not search.fails(_STATUSES[int(answers.results[0]["status"])]):
-                break
+        answers = _engine.fit(
+            model, call.job, options, covariance, covariance, covariance, call.engine, call.tell
+        )
+    starts_of = _starts_of(answers)
     states = None if answers.states is None else [_STATES[state] for state in answers.states.tolist()]
     return FitResult(
         answers.results[0],
@@ -98,7 +101,7 @@ def fit(
         pois=pois,
         device=call.engine.device,
         precision=call.engine.precision,
-        starts=None if search is None else search.outcome(float(answers.results[0]["twice_nll"])),
+        starts=starts_of[0] if starts_of else None,
     )
 
 
@@ -111,6 +114,7 @@ def fit_batch(
     fixed: Any | None = None,
     errors: bool = False,
     covariance: bool = False,
+    starts: int = 1,
     minimizer: str = "newton",
     max_iterations: int = 0,
     population: int = 0,
@@ -120,7 +124,8 @@ def fit_batch(
     """N fits as one batch over lanes, threads and devices. Each result equals a single fit, bit for bit.
 
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
-    fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those."""
+    fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those. starts:
+    of each fit, as of `fit`."""
     model = model_of(model)
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [
@@ -135,7 +140,7 @@ def fit_batch(
         )
     options = _options(minimizer, max_iterations, population, seed)
     with Call(fit_batch, model, given, "fits") as call:
-        job = job_of(model, data, init, bounds, fixed, rows=n)
+        job = job_of(model, data, init, bounds, fixed, rows=n, **_several(starts))
         answers = _engine.fit(model, job, options, errors, covariance, False, call.engine, call.tell)
     return FitBatch(
         answers.results,
@@ -145,6 +150,7 @@ def fit_batch(
         covariance=answers.covariance,
         device=call.engine.device,
         precision=call.engine.precision,
+        starts=_starts_of(answers),
     )
 
 
@@ -188,6 +194,5 @@ takes(Where, fit_batch)
 takes(Keywords, minos)
 
 _STATES = list(_engine.enumeration("paritas_parameter_state"))
-_STATUSES = list(_engine.enumeration("paritas_fit_status"))
 
 __all__ = ["Bounds", "Fixed", "fit", "fit_batch", "minos"]

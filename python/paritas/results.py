@@ -56,7 +56,7 @@ class _ByParameter:
 @dataclass
 class Starts:
     """A fit from several starts: how many converged, which start won (0: the suggested), the spread of minima
-    of twice the NLL, and the fits at each minimum, lowest first.
+    of twice the NLL, and the fits at each of at most 8 minima, lowest first.
 
     lower_known: twice the NLL and status of the lowest point below the answer, where no fit converged.
     None: the answer is the lowest point known."""
@@ -67,6 +67,16 @@ class Starts:
     spread: float
     minima: list[tuple[float, int]]
     lower_known: tuple[float, str] | None = None
+
+    @classmethod
+    def of(cls, row: Any) -> Starts:
+        """From a row of paritas_fit_starts."""
+        minima, (lower, status) = row["minima"][: row["n_minima"]], row["lower_known"].tolist()
+        return cls(
+            *(row[name].item() for name in ("n", "converged", "best_start", "spread")),
+            minima.tolist(),
+            None if np.isnan(lower) else (lower, list(_engine.enumeration("paritas_fit_status"))[status]),
+        )
 
 
 def _with_error(value: float, error: float) -> str:
@@ -151,6 +161,7 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
     covariance: Floats | None
     device: str
     precision: str
+    starts: list[Starts] | None
 
     @property
     def converged(self) -> NDArray[np.bool_]:  # type: ignore[override]

@@ -11,7 +11,8 @@
 static const struct {
     const char *type;
     size_t size;
-} earlier[] = {{"paritas_sweeps", offsetof(paritas_sweeps, rows)},
+} earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
+               {"paritas_sweeps", offsetof(paritas_sweeps, rows)},
                {"paritas_toys_options", offsetof(paritas_toys_options, importance)}};
 
 static bool is_known(const char *type, size_t size, size_t now)

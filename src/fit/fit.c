@@ -10,7 +10,6 @@
  *
  * Results depend on (model, data, options, precision) alone. */
 #include "fit/fit.h"
-#include "base/sized.h"
 #include "fit/fit_rows.h"
 #include "fit/kinks.h"
 #include "fit/minimum.h"
@@ -65,9 +64,10 @@ static paritas_status check_job(paritas_context *context, const struct frozen *m
     return rows_check_templates(context, model, job->data, "data");
 }
 
-static paritas_status check_jobs(paritas_context *context, const struct frozen *model, size_t n,
-                                 const paritas_job *jobs)
+paritas_status fit_check_jobs(paritas_context *context, const paritas_model *given, size_t n,
+                              const paritas_job *jobs)
 {
+    const struct frozen *model = paritas_model_frozen(given);
     for (size_t i = 0; i < n; i++) {
         const struct fit_job job = complete(model, &jobs[i], i);
         const paritas_status status = check_job(context, model, &job);
@@ -405,7 +405,7 @@ static paritas_status block_fit(paritas_context *context, struct block *block, s
     return launch_in_stages(context, context->device, &stages, n);
 }
 
-static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i, size_t p)
+paritas_fit_answers fit_answers_from(const paritas_fit_answers *all, size_t i, size_t p)
 {
     paritas_fit_answers some = *all;
     if (some.results) some.results += i;
@@ -413,6 +413,7 @@ static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i
     if (some.errors) some.errors += i * p;
     if (some.covariance) some.covariance += i * p * p;
     if (some.states) some.states += i * p;
+    if (some.starts) some.starts += i;
     return some;
 }
 
@@ -428,11 +429,10 @@ static paritas_status run_blocks(paritas_context *context, const struct frozen *
     const bool confirmed = answers->errors || answers->covariance || answers->states ||
                            method->minimizer != PARITAS_MINIMIZER_NEWTON;
     struct block block;
-    TRY(check_jobs(context, model, n, jobs));
     if (n == 0) return PARITAS_OK;
     paritas_status status = block_open(context, model, method, room, !answers->parameters, &block);
     for (size_t i = 0; i < n && status == PARITAS_OK; i += room) {
-        const paritas_fit_answers some = answers_from(answers, i, model->n_parameters);
+        const paritas_fit_answers some = fit_answers_from(answers, i, model->n_parameters);
         block.answers = &some;
         status = block_fit(context, &block, n - i < room ? n - i : room, jobs + i);
         if (status == PARITAS_OK && confirmed) status = confirm(context, &block);
@@ -456,21 +456,8 @@ paritas_status fit_run(paritas_context *context, const paritas_model *given,
     paritas_fit_options chosen = options ? *options : defaults;
     if (!chosen.max_iterations && n) chosen.max_iterations = jobs[0].max_iterations;
     TRY(read_options(context, model, &chosen, &method));
+    TRY(fit_check_jobs(context, given, n, jobs));
     return run_blocks(context, model, &method, n, jobs, answers, NULL);
-}
-
-paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
-                           const paritas_fit_options *options, size_t n, const paritas_job *jobs,
-                           const paritas_fit_answers *answers)
-{
-    paritas_fit_options own = PARITAS_FIT_OPTIONS_DEFAULT;
-    paritas_fit_answers into = PARITAS_FIT_ANSWERS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_fit_options, "options", options, &own));
-    TRY(SIZED_CHECK(context, paritas_fit_answers, "answers", n, answers));
-    TRY(SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &into));
-    TRY(SIZED_CHECK(context, paritas_job, "jobs", n, jobs));
-    TRY(SIZED_CHECK(context, paritas_fit_result, "results", n, into.results));
-    return fit_run(context, model, &own, n, jobs, &into);
 }
 
 /* ---- for derivatives ---- */
@@ -484,6 +471,7 @@ paritas_status fit_closest(paritas_context *context, const paritas_model *given,
     options.start_is_near = start_is_near;
     struct method method = method_of(context, model, &options);
     method.closest = FIT_TO_CLOSEST;
+    TRY(fit_check_jobs(context, given, n, jobs));
     return run_blocks(context, model, &method, n, jobs, &answers, fits);
 }
 

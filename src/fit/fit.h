@@ -7,6 +7,11 @@
 paritas_status fit_run(paritas_context *context, const paritas_model *model,
                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                        const paritas_fit_answers *answers);
+/* INVALID_ARGUMENT, with the job's number: a start, bounds or data that no fit can have. */
+paritas_status fit_check_jobs(paritas_context *context, const paritas_model *model, size_t n,
+                              const paritas_job *jobs);
+/* The places of job i, and those that follow. p: parameters. */
+paritas_fit_answers fit_answers_from(const paritas_fit_answers *all, size_t i, size_t p);
 
 /* ---- for derivatives of what depends on fits ----
  * An error of 1e-5 sigma in a minimum barely changes a statistic, but its data derivatives change

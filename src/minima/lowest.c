@@ -7,11 +7,9 @@
  * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
  * the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
 #include "minima/lowest.h"
-#include "base/counter_random.h"
 #include "fit/family.h"
 #include "fit/fit.h"
-#include "fit/random_start.h"
-#include "base/probability.h"
+#include "minima/many_starts.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,19 +32,6 @@
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
 #define MINIMA_MOST 16
 #define LOWER 1e-6 /* in twice the NLL: another minimum */
-
-void lowest_draw_start(size_t n, const double *widths, const double *lower, const double *upper,
-                       const unsigned char *fixed, uint64_t k, double *start)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (fixed[i]) continue;
-        const double u = ((double)(counter_bits(k, i) >> 11) + 0.5) * 0x1p-53;
-        start[i] = isnan(widths[i])
-                       ? random_start(start[i], random_start_reach(start[i]), lower[i], upper[i], u)
-                       : start[i] + normal_quantile(u) * widths[i];
-        start[i] = fmin(fmax(start[i], lower[i]), upper[i]);
-    }
-}
 
 /* A fit that is sought: the free one, or a point's. */
 struct sought {
@@ -523,8 +508,8 @@ static paritas_status add_random_starts(const struct search *search, uint64_t fi
         double *start = infer_reals(infer, p, 1);
         TRY(infer_memory(infer));
         memcpy(start, infer->base.start, p * sizeof *start);
-        lowest_draw_start(p, (first + k) % 2 ? infer->widths : wide, infer->base.lower, infer->base.upper,
-                          infer->base.fixed, first + k, start);
+        many_starts_draw(p, (first + k) % 2 ? infer->widths : wide, infer->base.lower, infer->base.upper,
+                         infer->base.fixed, first + k, start);
         starts[(*n)++] = start;
     }
     return PARITAS_OK;

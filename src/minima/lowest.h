@@ -4,11 +4,6 @@
 
 #include "minima/infer.h"
 
-/* Draws start k > 0 in place of the model's: parameters with a constraint by its width, others evenly within
- * bounds, at most three times their size away. Depends on k alone. `widths`: NaN without constraint. */
-void lowest_draw_start(size_t n, const double *widths, const double *lower, const double *upper,
-                       const unsigned char *fixed, uint64_t k, double *start);
-
 /* Looks for lower minima of a profile's free fit and of n of its conditional fits. Better answers replace
  * theirs. Notes in infer->minima what it met. A profile without any sign of several minima costs a few
  * evaluations per parameter, once. */

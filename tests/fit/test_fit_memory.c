@@ -28,6 +28,7 @@ enum step {
     EVALUATE,
     FIT,
     COVARIANCE,
+    MANY_STARTS,
     SCAN,
     CONTOUR,
     HYPOTEST,
@@ -116,6 +117,7 @@ static paritas_status take(struct run *run, enum step step)
     paritas_toys_result toys_result = PARITAS_INIT(paritas_toys_result);
     paritas_gof_toys_result toys_gof = PARITAS_INIT(paritas_gof_toys_result);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    paritas_fit_starts starts = PARITAS_INIT(paritas_fit_starts);
     const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_context *context = run->context;
     size_t n;
@@ -145,6 +147,10 @@ static paritas_status take(struct run *run, enum step step)
         return paritas_fit(context, run->model, NULL, 1, &job,
                            SIZED(paritas_fit_answers, .results = &result, .parameters = parameters,
                                  .errors = errors, .covariance = covariance, .states = states));
+    case MANY_STARTS:
+        job.starts = 5;
+        return paritas_fit(context, run->model, NULL, 1, &job,
+                           SIZED(paritas_fit_answers, .results = &result, .starts = &starts));
     case SCAN:
         return paritas_scan(context, run->model, NULL,
                             SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &first,

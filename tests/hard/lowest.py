@@ -10,7 +10,6 @@ from statistics import NormalDist
 import numpy as np
 
 from paritas import Model
-from paritas.starts import draw_starts
 
 
 class Lowest:
@@ -42,8 +41,8 @@ class Lowest:
 
 
 class Reference:
-    """Lowest minima of a model. The starts are those of `paritas fit --starts N`. Further draws replace those
-    outside the domain, where some lie in it."""
+    """Lowest minima of a model. The starts are drawn as by `paritas fit --starts N`. Further draws replace
+    those outside the domain, where some lie in it."""
 
     def __init__(self, path, codes, starts, poi=None):
         self.model = Model.from_workspace(path, poi=poi, **codes)
@@ -60,10 +59,9 @@ class Reference:
         return 1e-6 + 4e-16 * float(np.sum(2.0 * n * (1.0 + np.log1p(n))))
 
     def _draw(self, n, lower, upper):
-        """Starts (n, parameters): those of the program, then wider ones."""
-        rows = draw_starts(self.model, self.starts, self.start, lower, upper, self.fixed)
+        """Starts (n, parameters): the suggested one, then random ones."""
         random, free = np.random.default_rng(0), ~self.fixed
-        more = np.tile(self.start, (n - len(rows), 1))
+        more = np.tile(self.start, (n - 1, 1))
         reach = 3.0 * np.maximum(np.abs(self.start), 1.0)
         flat = random.uniform(
             np.maximum(lower, self.start - reach), np.minimum(upper, self.start + reach), more.shape
@@ -71,7 +69,7 @@ class Reference:
         widths = np.asarray(self.model.constraint_widths)
         near = self.start + np.nan_to_num(widths) * random.normal(size=more.shape)
         more[:, free] = np.where(np.isnan(widths), flat, near)[:, free]
-        return np.clip(np.concatenate([rows, more]), lower, upper)
+        return np.clip(np.concatenate([self.start[None], more]), lower, upper)
 
     def _starts(self, mu, data, lower, upper, replace):
         """(starts, how many of all draws were in the domain)"""

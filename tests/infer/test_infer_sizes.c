@@ -21,6 +21,7 @@ struct calling {
     paritas_fit_options fit_options;
     paritas_fit_answers answers;
     paritas_fit_result fits[FEW];
+    paritas_fit_starts starts[FEW];
     paritas_minos_request minos;
     paritas_hypotest_result tests[FEW], scan[PARITAS_SCAN_MOST];
     paritas_limit_request limit_request;
@@ -63,8 +64,9 @@ static void set_up(struct calling *c)
     memset(c->jobs, 0, sizeof c->jobs);
     c->jobs[0].size = sizeof c->jobs[0];
     c->fit_options = (paritas_fit_options)PARITAS_FIT_OPTIONS_DEFAULT;
-    c->answers = *SIZED(paritas_fit_answers, .results = c->fits);
+    c->answers = *SIZED(paritas_fit_answers, .results = c->fits, .starts = c->starts);
     c->fits[0].size = sizeof c->fits[0];
+    c->starts[0].size = sizeof c->starts[0];
     c->minos =
         *SIZED(paritas_minos_request, .best = best, .best_twice_nll = best_twice_nll, .error = errors[0]);
     c->tests[0].size = c->scan[0].size = sizeof c->tests[0];
@@ -241,6 +243,7 @@ static const struct {
     TAKES(fit, "jobs", paritas_job, jobs),
     TAKES(fit, "answers", paritas_fit_answers, answers),
     TAKES(fit, "results", paritas_fit_result, fits),
+    TAKES(fit, "starts", paritas_fit_starts, starts),
     TAKES(minos, "job", paritas_job, jobs),
     TAKES(minos, "request", paritas_minos_request, minos),
     TAKES(hypotest, "job", paritas_job, jobs),

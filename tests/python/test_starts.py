@@ -1,13 +1,17 @@
 """Several starts: the program's answers, and a lower point where no fit converged."""
 
-from types import SimpleNamespace
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from package_support import SHARED, assert_same, model_of, program
+from package_support import PROGRAM, SHARED, TREE, assert_same, model_of, program
 
 import paritas
-from paritas.starts import SeveralStarts
+
+sys.path.insert(0, str(TREE / "tests" / "hard"))
+import generate  # noqa: E402
 
 HARD = SHARED.parent / "hard"
 
@@ -44,42 +48,56 @@ def test_nothing_lower_is_hidden(name):
     assert np.isnan(one.twice_nll) or known <= one.twice_nll + 1e-6
 
 
-def fits_of(*answers):
-    """Batches by list: rows of (status, twice_nll), and where each call started."""
-    calls = []
+def hard_model(seed, folder):
+    """A generated model, and the program's answer of a fit."""
+    made = generate.generate("hard", seed)
+    path = generate.write(str(folder), made)
 
-    def fits(rows, **options):
-        statuses, values = zip(*answers[len(calls)])
-        calls.append((np.array(rows), options))
-        return SimpleNamespace(
-            status=np.array(statuses), twice_nll=np.array(values), values=np.asarray(rows) + 1.0
-        )
+    def fit(*options):
+        given = [PROGRAM, "fit", path, *made.options(), *map(str, options), "--json", "--quiet"]
+        done = subprocess.run([*given, "--device", "cpu"], capture_output=True, text=True)
+        assert done.returncode in (0, 1), done.stderr
+        return json.loads(done.stdout)
 
-    return fits, calls
-
-
-def test_a_failed_fit_below_the_minimum_goes_on():
-    fits, calls = fits_of([("converged", 5.0), ("no_progress", 2.0)], [("converged", 1.0)])
-    search = SeveralStarts(model_of("two_bins"), 2, None, fits)
-    outcome = search.outcome(1.0)
-    assert (outcome.best_start, outcome.converged, outcome.lower_known) == (1, 2, None)
-    assert outcome.minima == [(1.0, 1), (5.0, 1)]
-    assert calls[1][0].shape[0] == 1 and (calls[1][0] == calls[0][0][1:] + 1.0).all()
+    return paritas.Model.from_workspace(path, poi=made.poi, **made.codes), fit
 
 
-def test_a_lower_point_without_a_minimum_is_said():
-    stuck = [("no_progress", 2.0)]
-    fits, calls = fits_of([("converged", 5.0), *stuck], *[stuck] * 4)
-    search = SeveralStarts(model_of("two_bins"), 2, None, fits)
-    assert [options.get("minimizer") for _, options in calls[1:]] == [None, "lbfgsb", None, "lbfgsb"]
-    with pytest.warns(RuntimeWarning, match="not the lowest point known; .* no_progress reached 2, 3 lower"):
-        outcome = search.outcome(5.0)
-    assert outcome.lower_known == (2.0, "no_progress") and outcome.best_start == 0
+def assert_starts(found, theirs):
+    keys = ("n", "converged", "best_start", "spread")
+    assert_same([getattr(found, key) for key in keys], [theirs[key] for key in keys])
+    assert found.minima == [(one["twice_nll"], one["count"]) for one in theirs["minima"]]
+    lower = theirs["lower_known"]
+    assert found.lower_known == (tuple(lower.values()) if lower else None)
 
 
-def test_an_answer_that_fails_gives_way_to_the_next_minimum():
-    fits, _ = fits_of([("converged", 5.0), ("converged", 2.0)], *[[("not_a_minimum", 2.0)]] * 4)
-    search = SeveralStarts(model_of("two_bins"), 2, None, fits)
-    assert search.fails("not_a_minimum") and not search.fails("converged")
-    with pytest.warns(RuntimeWarning):
-        assert search.outcome(5.0).lower_known == (2.0, "not_a_minimum")
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.filterwarnings("ignore:fit.*not the lowest:RuntimeWarning")
+def test_the_program_and_python_answer_with_the_same_bits(seed, tmp_path):
+    model, fit = hard_model(seed, tmp_path)
+    theirs = fit("--starts", 12, "--covariance")
+    ours = model.fit(starts=12)
+    batch = model.fit_batch(np.tile(model.data, (3, 1)), starts=12, errors=True, covariance=True)
+    for name in ("status", "twice_nll", "edm", "projected_gradient", "iterations"):
+        assert_same(getattr(ours, name), theirs[name], name)
+        assert_same(getattr(batch, name).tolist(), [theirs[name]] * 3, name)
+    for key, values, several in (("value", ours.values, batch.values), ("error", ours.errors, batch.errors)):
+        assert_same(values, [one[key] for one in theirs["parameters"]], key)
+        assert_same(several[2], [one[key] for one in theirs["parameters"]], key)
+    assert_same(ours.covariance, theirs["covariance"], "covariance")
+    assert_same(batch.covariance[1], theirs["covariance"], "covariance")
+    for found in (ours.starts, *batch.starts):
+        assert_starts(found, theirs["starts"])
+
+
+def test_a_lower_point_without_a_minimum_is_said(tmp_path):
+    model, fit = hard_model(23, tmp_path)
+    theirs = fit("--starts", 12, "--max-iterations", 9)
+    with pytest.warns(
+        RuntimeWarning, match="not the lowest point known; .* ended as at_iteration_limit reached"
+    ):
+        ours = model.fit(starts=12, max_iterations=9)
+    with pytest.warns(RuntimeWarning, match="^fit 0 and 1 more: not the lowest point known"):
+        batch = model.fit_batch(np.tile(model.data, (2, 1)), starts=12, max_iterations=9)
+    assert ours.starts.lower_known[0] < ours.twice_nll == theirs["twice_nll"]
+    for found in (ours.starts, batch.starts[1]):
+        assert_starts(found, theirs["starts"])

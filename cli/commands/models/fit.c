@@ -1,6 +1,5 @@
 /* fit.c: best fit, covariance, MINOS errors, several starts. */
 #include "analysis.h"
-#include "commands/models/fit_starts.h"
 #include "print/outside_output.h"
 #include "print/record_output.h"
 
@@ -27,7 +26,7 @@ struct fitted {
     double *down, *up; /* MINOS; NaN: not asked for */
     paritas_parameter_state *states;
     bool minos;
-    struct starts starts; /* n = 0: one start */
+    paritas_fit_starts starts;
     struct outside outside;
 };
 
@@ -96,25 +95,25 @@ static paritas_status fit_with_errors(struct session *session, const paritas_fit
                                          .parameters = fitted->values,
                                          .errors = fitted->errors,
                                          .covariance = fitted->covariance,
-                                         .states = fitted->states};
-    paritas_job job = session->job;
-    if (fitted->starts.n > 0) job.start = starts_winner(&fitted->starts);
-    return paritas_fit(session->context, session->model, method, 1, &job, &answers);
+                                         .states = fitted->states,
+                                         .starts = &fitted->starts};
+    return paritas_fit(session->context, session->model, method, 1, &session->job, &answers);
+}
+
+static bool has_lower_known(const paritas_fit_starts *starts)
+{
+    return !isnan(starts->lower_known.twice_nll);
 }
 
 static paritas_status analyse(struct session *session, void *result)
 {
     struct fitted *fitted = result;
     const paritas_fit_options method = method_of(session);
-    const size_t n_starts = option_count(session, "--starts");
     fitted->result.size = sizeof fitted->result;
+    fitted->starts.size = sizeof fitted->starts;
     TRY(allocate(session, fitted));
-    if (n_starts > 1) TRY(starts_run(session, &method, n_starts, &fitted->starts));
-    for (bool again = true; again;) {
-        again = false;
-        TRY(fit_with_errors(session, &method, fitted));
-        if (n_starts > 1) TRY(starts_answer(session, &method, &fitted->result, &fitted->starts, &again));
-    }
+    TRY(fit_with_errors(session, &method, fitted));
+    if (has_lower_known(&fitted->starts)) session->not_converged = true;
     TRY(outside_look(session, fitted->result.twice_nll, fitted->values, &fitted->outside));
     TRY(minos(session, fitted));
     if (!session->json) TRY(load_centres(session, &fitted->centres));
@@ -135,6 +134,21 @@ static void write_pois_covariance(struct session *session, struct writer *w, con
     write_close(w);
 }
 
+static void write_starts(struct writer *w, const paritas_fit_starts *starts)
+{
+    write_object(w, "starts", false);
+    write_fields(w, "paritas_fit_starts", starts, "n", "spread");
+    write_array(w, "minima", false);
+    for (size_t i = 0; i < starts->n_minima; i++)
+        write_record_row(w, NULL, "paritas_fit_minimum", &starts->minima[i]);
+    write_close(w);
+    if (has_lower_known(starts))
+        write_fields(w, "paritas_fit_starts", starts, "lower_known", NULL);
+    else
+        write_string(w, "lower_known", NULL);
+    write_close(w);
+}
+
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct fitted *fitted = result;
@@ -144,7 +158,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
                   option_text(session, "--minimizer"), r->twice_nll, 0.5 * r->twice_nll);
     write_fields(w, "paritas_fit_result", r, "edm", "iterations");
     outside_write(w, &fitted->outside);
-    if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
+    if (fitted->starts.n > 1) write_starts(w, &fitted->starts);
     write_array(w, "parameters", true);
     for (size_t i = 0; i < n; i++) {
         write_object(w, NULL, false);
@@ -239,6 +253,27 @@ static void print_pois(struct session *session, const struct fitted *fitted)
                         correlation_of(session, fitted, session->pois[i], session->pois[j]));
 }
 
+static void print_starts(struct text *out, const paritas_fit_starts *starts, double answer)
+{
+    text_format(out, "%zu of %zu starts converged, into %zu%s %s: ", starts->converged, starts->n,
+                starts->n_minima, starts->n_minima == PARITAS_FIT_MINIMA_MOST ? " or more" : "",
+                starts->n_minima == 1 ? "minimum" : "minima");
+    if (starts->converged == 0)
+        text_format(out, "none to choose\n");
+    else if (starts->best_start == 0)
+        text_format(out, "none lower than that of the suggested start\n");
+    else if (isnan(starts->gain))
+        text_format(out, "start %zu won, the suggested start did not converge\n", starts->best_start);
+    else
+        text_format(out, "start %zu won, %.3g below the minimum of the suggested start\n", starts->best_start,
+                    starts->gain);
+    if (has_lower_known(starts))
+        text_format(out,
+                    "Not the lowest point known: a fit that ended as %s reached %.10g, which is %.3g lower\n",
+                    paritas_fit_status_name(starts->lower_known.status), starts->lower_known.twice_nll,
+                    answer - starts->lower_known.twice_nll);
+}
+
 static void write_text(struct session *session, const void *result)
 {
     const struct fitted *fitted = result;
@@ -247,7 +282,7 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     outside_print(out, &fitted->outside);
-    if (fitted->starts.n > 0) starts_describe(out, &fitted->starts, r->twice_nll);
+    if (fitted->starts.n > 1) print_starts(out, &fitted->starts, r->twice_nll);
     if (session->n_pois > 1)
         print_pois(session, fitted);
     else if (poi_name(session))
