@@ -4,7 +4,7 @@
 #include "base/sized.h"
 #include "base/json/json.h"
 #include "modules/histfactory_entries.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/fit_rows.h"
 
 #include <string.h>
