@@ -204,7 +204,7 @@ static paritas_status compile(const struct accelerator_build *build, const char 
     return status;
 }
 
-/* From the cache, else (or if refused) compiled. */
+/* Takes a kernel from the cache. Compiles it if it is not there, or is refused. */
 static paritas_status obtain(const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
     paritas_context *context = build->context;

@@ -27,7 +27,7 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
                              const char *whose, paritas_status status);
 
 paritas_status rows_create_table(struct store *store);
-/* In the caller's transaction. */
+/* Inserts a row in the caller's transaction. */
 paritas_status row_insert(struct store *store, const void *row);
 
 /* First and last toy; TESTS: at one mu and hypothesis. */
