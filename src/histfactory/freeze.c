@@ -1,6 +1,6 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 

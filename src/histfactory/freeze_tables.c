@@ -2,7 +2,7 @@
 #include "histfactory/freeze.h"
 
 #include "base/bytes.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* histfactory_templates.c: finds templates, checks and stores data rows. */
 #include "histfactory/freeze.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
 

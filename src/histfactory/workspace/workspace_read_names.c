@@ -1,6 +1,6 @@
 /* workspace_read_names.c: names as pointers. Open addressing: a look-up takes a few ns. Distinct texts are
  * sorted once; all else compares ranks. */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* workspace_inspect.c: contents of a workspace with pyhf's keys, and unused leftovers. */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 struct inspect {
     struct hf_raw *raw;

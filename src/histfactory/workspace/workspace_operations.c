@@ -2,7 +2,7 @@
  * the result. */
 #include "base/utf8.h"
 #include "base/sized.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>

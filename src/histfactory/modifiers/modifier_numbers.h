@@ -3,7 +3,7 @@
 #define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 
 #include "base/host_math.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 /* shapesys: tau = (rate / uncertainty)^2. Unless both are positive: constant, tau 1. */
 static inline bool hf_tau_is_alive(double rate, double uncertainty)

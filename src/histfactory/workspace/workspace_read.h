@@ -8,8 +8,8 @@
 #ifndef PARITAS_WORKSPACE_READ_H
 #define PARITAS_WORKSPACE_READ_H
 
-#include "histfactory/schema_check.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/schema_check.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 /* A modifier where it is used; modifier NULL: the sample. */
 struct hf_use {

@@ -1,12 +1,12 @@
-/* histfactory_modifiers.h: the seven modifiers: data, parameters, action. All parts use these
+/* modifiers.h: the seven modifiers: data, parameters, action. All parts use these
  * descriptions.
  *
  * To add a modifier:
  *   include/paritas_model.h       a line of PARITAS_MODIFIER_LIST
- *   histfactory_modifiers.h       a line of HF_MODIFIERS, in pyhf's place for the type
+ *   modifiers.h                   a line of HF_MODIFIERS, in pyhf's place for the type
  *   modifier_NAME.c               its description hf_modifier_NAME, and its numbers
  * Only for a new action on rates:
- *   histfactory_modifiers.h       a line of enum hf_action
+ *   modifiers.h                   a line of enum hf_action
  *   kernels/histfactory/histfactory_arrays.h   its fields of a unit
  *   freeze_tables.c               writes its entries
  *   kernels/histfactory/histfactory_NAME.h     the action, called in histfactory_rates.h, _curvature.h and

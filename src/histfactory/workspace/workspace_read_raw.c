@@ -1,5 +1,5 @@
 /* workspace_read_raw.c: shape of a workspace: pyhf's schema 1.0.0 and constraints beyond it, unique names. */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* modifier_normsys.c: an interpolated factor; normal constraint. */
 #include "histfactory/histfactory_arrays.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
 

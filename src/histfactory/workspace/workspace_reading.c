@@ -1,7 +1,7 @@
 /* workspace_reading.c: what is read of a document once for all that share its samples: the patches of a set.
  *
  *   background ──► hf_raw_read ──► samples by their first members ──► hf_raw_read of each patched document */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 static uint32_t slot_of(const struct hf_reading *reading, const struct json *first)
 {
