@@ -2,7 +2,7 @@
 #ifndef PARITAS_DEVICE_DEVICE_SELF_TEST_H
 #define PARITAS_DEVICE_DEVICE_SELF_TEST_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 #include "entry/conformance_sizes.h"
 
 #include <stdbool.h>
