@@ -65,7 +65,8 @@ paritas_status options_take(struct session *session, const char *library, void *
     for (size_t i = 0; i < list->n_options; i++) {
         const paritas_option *option = &list->options[i];
         const struct given *given = option->word[0] != '\0' ? option_given(session, option->word) : NULL;
-        if (given && given->option->library) TRY(store(session, option, given, (char *)options + option->offset));
+        if (given && given->option->library)
+            TRY(store(session, option, given, (char *)options + option->offset));
     }
     const paritas_status status = paritas_options_check(session->context, library, options);
     return status == PARITAS_INVALID_ARGUMENT ? refuse(session, list) : status;
@@ -80,7 +81,8 @@ void options_write(struct writer *writer, const char *library, const void *optio
         char key[40] = "";
         double number;
         bool left = option->type != PARITAS_FIELD_REAL || option->word[0] == '\0';
-        for (const char *const *name = left_out; *name; name++) left = left || strcmp(*name, option->name) == 0;
+        for (const char *const *name = left_out; *name; name++)
+            left = left || strcmp(*name, option->name) == 0;
         if (left) continue;
         strncat(key, option->word + strlen("--"), sizeof key - 1);
         for (char *at = key; *at != '\0'; at++)

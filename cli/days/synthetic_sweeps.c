@@ -61,9 +61,9 @@ const struct option options_truth[] = {
 
 const char *const truth_names[TRUTHS] = {"hard", "folded", "integral"};
 
-/* In the order of --region. Rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys. Res. 103
- * (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al., Planet.
- * Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
+/* Regions in the order of --region. Rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys.
+ * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al.,
+ * Planet. Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
 static const struct region {
     const char *name;
     struct range density, kappa, temperature;
@@ -235,7 +235,7 @@ static void draw_geometry(const struct synthetic_plan *plan, const double *theta
     }
 }
 
-/* In units of the response's sigma. */
+/* Node m in units of the response's sigma. */
 static double response_node(size_t m)
 {
     return -3.5 + 7.0 * (double)m / (RESPONSE_NODES - 1);

@@ -90,7 +90,8 @@ paritas_status paritas_options_check(paritas_context *context, const char *name,
 {
     REQUIRE(context, name, options);
     const paritas_option_list *list = paritas_option_list_find(name);
-    if (!list) return paritas_fail(context, PARITAS_NOT_FOUND, "name: there is no struct of options %s", name);
+    if (!list)
+        return paritas_fail(context, PARITAS_NOT_FOUND, "name: there is no struct of options %s", name);
     TRY(sized_check(context, name, "options", 1, options, list->size));
     return check(context, list, "options", options);
 }
