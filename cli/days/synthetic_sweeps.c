@@ -99,7 +99,7 @@ static const struct setting settings[] = {
     {"--dead-time", FIELD(counting.dead_time), SETTING_NUMBER, 0.0, 1.0, COUNTS},
 };
 
-paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan)
+paritas_status synthetic_plan_open(struct session *session, uint64_t seed, struct synthetic_plan *plan)
 {
     static const double polarities[] = {1.0, -1.0, 0.0};
     const struct given *truth = option_given(session, "--truth"), *region = option_given(session, "--region");
@@ -112,7 +112,7 @@ paritas_status synthetic_plan_open(struct session *session, struct synthetic_pla
                                     .polarity = polarities[option_value(session, "--true-polarity")->choice],
                                     .truth = truth ? truth->choice : TRUTH_HARD,
                                     .region = region ? region->choice : -1,
-                                    .seed = option_whole(session, "--seed")};
+                                    .seed = seed};
     if (region) {
         plan->density = regions[region->choice].density;
         plan->kappa = regions[region->choice].kappa;
