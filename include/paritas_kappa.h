@@ -117,9 +117,9 @@ typedef enum paritas_kappa_weights { PARITAS_KAPPA_WEIGHTS_LIST(PARITAS_ENUMERAT
          "energy")
 typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERATOR) } paritas_kappa_density;
 
-/* The model is folded with Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). They are
- * summed over the spectrum's own energies, each row to 1. Energies a factor of 1.64 apart sample a Gaussian of
- * 0.21 coarsely: it smears with 60 % of the true variance. */
+/* The model is folded with Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). They
+ * are summed over the spectrum's own energies, each row to 1. Energies a factor of 1.64 apart sample a
+ * Gaussian of 0.21 coarsely: it smears with 60 % of the true variance. */
 #define PARITAS_KAPPA_OPTIONS(OPTION, OTHER, S)                                                             \
     OPTION(S, paritas_kappa_weights, weights, PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_NO_BOUND,               \
            PARITAS_NO_BOUND, "--weights", "",                                                               \

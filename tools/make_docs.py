@@ -269,7 +269,8 @@ def results(library):
 # ---- c-api.md: the headers ---------------------------------------------------------------------------
 
 LISTS = re.compile(
-    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+    r"#define PARITAS_\w+_"
+    r"(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
     r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
     re.M,
 )

@@ -131,8 +131,8 @@ cdef Array copied_rows(str name, object given, Py_ssize_t n, str what):
 # ---- options as keywords ----
 
 cdef class Option:
-    """An option of a struct: kind as of Field; default: a number, a word, True or False. lower, upper: bounds,
-    as (value, is the value itself allowed), or None. bits: of a whole number."""
+    """An option of a struct: kind as of Field; default: a number, a word, True or False. lower, upper:
+    bounds, as (value, is the value itself allowed), or None. bits: of a whole number."""
 
     cdef readonly str name, word, unit, doc, kind, enumeration
     cdef readonly object default, lower, upper
