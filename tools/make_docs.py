@@ -200,7 +200,7 @@ def type_of(field):
 
 
 def bounds_of(option):
-    """In mathematicians' brackets: "[0, 1)"."""
+    """Bounds in mathematicians' brackets: "[0, 1)"."""
     lower, upper = option.lower, option.upper
     if not (lower.exists or upper.exists):
         return ""
@@ -219,7 +219,7 @@ def default_of(option):
 
 
 def options_table(options):
-    """Of one struct of options."""
+    """The table of one struct of options."""
     rows = []
     for option in options.options[: options.n_options]:
         kind = option.enumeration[0].name.decode() if option.enumeration else ""
@@ -269,8 +269,14 @@ def results(library):
 # ---- c-api.md: the headers ---------------------------------------------------------------------------
 
 LISTS = re.compile(
+<<<<<<< HEAD
     r"#define PARITAS_\w+_"
-    r"(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+    r"(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)|ENUMERATIONS\(ENUMERATION\)"
+    r"|RECORDS\(RECORD\))"
+=======
+    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)"
+    r"|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+>>>>>>> main
     r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
     re.M,
 )
