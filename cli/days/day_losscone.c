@@ -46,8 +46,8 @@ const struct option options_losscone[] = {
 
 const struct option options_losscone_confidence[] = {
     {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search): at 4 times the mean square residual (6 times for the folded "
-     "edge weighted by the spectrum), or calibrated",
+     "sets of U around the minimum (exact search), up to a threshold: 4 mean square residuals (6 with the "
+     "spectrum's folded edge), or calibrated",
      "residuals"},
     {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
     {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
