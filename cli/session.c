@@ -427,7 +427,7 @@ static bool asks_for_all(const struct session *session)
     return false;
 }
 
-/* NULL: the measurement's. */
+/* Returns NULL for the measurement's parameter of interest. */
 static const char *first_poi(const struct session *session)
 {
     size_t at = 0;

@@ -71,7 +71,7 @@ const char *paritas_status_message(paritas_status status)
 enum { ALL_RECORDS(NUMBER_OF_RECORD) RECORD_COUNT };
 static const paritas_record records[RECORD_COUNT];
 
-/* By its word: a C type, or index of enumeration or record. */
+/* Number of a type's word: a C type, or index of enumeration or record. */
 #define ENUMERATION_TYPES 100
 #define RECORD_TYPES 1000
 #define TYPE_OF_ENUMERATION(type, LIST, sentence) TYPE_##type = ENUMERATION_TYPES + ENUMERATION_##type,

@@ -250,7 +250,7 @@ static uint64_t mix(uint64_t x)
     return random_mixed(x + RANDOM_STEP);
 }
 
-/* Of random points: by the data row and the attempt alone. */
+/* Key of random points. The data row and the attempt alone decide. */
 static uint64_t random_key(const struct climb *c, size_t k, int attempt)
 {
     const double *row = row_of(c, k);

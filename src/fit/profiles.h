@@ -37,7 +37,7 @@ struct profile_known {
     size_t n;
 };
 
-/* Borrowed arrays, user's order. */
+/* Arrays are borrowed and in the user's order. */
 struct profile_plan {
     const paritas_model *model;
     const double *start; /* of free fits: where the data were drawn, or near */

@@ -52,7 +52,7 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
     return (double)k / (double)n;
 }
 
-/* In blocks of neighbours. */
+/* Runs missing toys in blocks of neighbours. */
 static paritas_status run_missing(const struct toy_runner *runner, paritas_context *context, int which,
                                   uint64_t first, size_t n, unsigned char *present)
 {

@@ -132,7 +132,7 @@ static paritas_status inject(struct injection *j)
     return PARITAS_OK;
 }
 
-/* In the order of JSON and table. */
+/* Numbers of the summary in the order of JSON and table. */
 #define SUMMARY_LIST(ITEM)           \
     ITEM(bias, 2)                    \
     ITEM(rmse, 2)                    \

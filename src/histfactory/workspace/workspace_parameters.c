@@ -1,9 +1,9 @@
-/* histfactory_parameters.c: parameter sets: constraint, start, bounds, auxiliary data, settings of the
+/* workspace_parameters.c: parameter sets: constraint, start, bounds, auxiliary data, settings of the
  * measurement.
  *
  * pyhf's order: by type (hf_type), then first appearance in sorted channels, samples, modifiers; staterror
  * by name. A set made by an earlier type keeps its place. */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* workspace_reading.c: what is read of a document once for all that share its samples: the patches of a set.
  *
  *   background ──► hf_raw_read ──► samples by their first members ──► hf_raw_read of each patched document */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 static uint32_t slot_of(const struct hf_reading *reading, const struct json *first)
 {
@@ -16,7 +16,7 @@ const struct hf_sample *hf_reading_find(const struct hf_reading *reading, const 
     return node->first ? reading->samples[slot_of(reading, node->first)].sample : NULL;
 }
 
-/* At most half full. */
+/* Makes a table that is at most half full. */
 static bool make_table(struct arena *arena, const struct hf_raw *raw, struct hf_reading *reading)
 {
     reading->n_names = raw->names.count;

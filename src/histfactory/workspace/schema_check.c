@@ -1,5 +1,5 @@
 /* schema_check.c: checks shapes and writes refusals. */
-#include "histfactory/schema_check.h"
+#include "histfactory/workspace/schema_check.h"
 #include "base/number.h"
 
 #include <stdio.h>

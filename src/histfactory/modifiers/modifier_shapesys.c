@@ -1,6 +1,6 @@
 /* modifier_shapesys.c: a factor a bin of one sample; Poisson constraint, or normal. */
-#include "histfactory/modifier_numbers.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/modifiers/modifier_numbers.h"
+#include "histfactory/workspace/workspace_read.h"
 
 static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spread)
 {

@@ -1,6 +1,6 @@
 /* patchset.c: pyhf's patch sets: JSON Patches for one workspace, identified by digests. */
-#include "histfactory/patchset.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/patchset.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <string.h>
 

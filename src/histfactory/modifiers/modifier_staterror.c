@@ -1,6 +1,6 @@
 /* modifier_staterror.c: a factor a bin, shared by samples of a channel; normal constraint, or Poisson. */
-#include "histfactory/modifier_numbers.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/modifiers/modifier_numbers.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <string.h>
 

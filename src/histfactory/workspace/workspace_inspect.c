@@ -1,5 +1,5 @@
 /* workspace_inspect.c: contents of a workspace with pyhf's keys, and unused leftovers. */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 struct inspect {
     struct hf_raw *raw;
@@ -30,7 +30,7 @@ static void set(struct inspect *inspect, struct json *object, const char *key, s
     if (!json_set(inspect->out, object, key, child)) inspect->good = false;
 }
 
-/* As an integer literal. */
+/* Makes an integer literal. */
 static struct json *make_count(struct inspect *inspect, uint32_t count)
 {
     struct json *node = json_new_number(inspect->out, count);
@@ -65,7 +65,7 @@ const char *hf_inspect_constraint(hf_constraint constraint)
                                         : "unconstrained";
 }
 
-/* By pyhf's laws of the modifiers. */
+/* Constraint by pyhf's laws of the modifiers. */
 static const char *constraint_of(uint32_t types)
 {
     uint32_t constraints = 0;

@@ -1,5 +1,5 @@
 /* workspace_read.c: document to spec: checks meaning in file order, lays out in pyhf's order. */
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <string.h>
 

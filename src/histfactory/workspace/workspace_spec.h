@@ -7,7 +7,7 @@
 #ifndef PARITAS_WORKSPACE_SPEC_H
 #define PARITAS_WORKSPACE_SPEC_H
 
-#include "histfactory/histfactory_modifiers.h"
+#include "histfactory/modifiers/modifiers.h"
 
 struct hf_name; /* workspace_read.h */
 

@@ -2,7 +2,7 @@
  * the result. */
 #include "base/utf8.h"
 #include "base/sized.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,7 +229,7 @@ static bool rename_pois(const struct visit *visit, struct json *config)
     return good;
 }
 
-/* Also the parameters of interest of a measurement. */
+/* Also renames the parameters of interest of a measurement. */
 static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;

@@ -1,6 +1,6 @@
-/* histfactory_modifiers.c: modifiers by type; descriptions of plain factors. */
-#include "histfactory/histfactory_modifiers.h"
-#include "histfactory/schema_check.h"
+/* modifiers.c: modifiers by type; descriptions of plain factors. */
+#include "histfactory/modifiers/modifiers.h"
+#include "histfactory/workspace/schema_check.h"
 
 #include <math.h>
 

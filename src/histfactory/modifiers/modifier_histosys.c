@@ -1,5 +1,5 @@
 /* modifier_histosys.c: a shift of each bin; normal constraint. */
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 static bool acts(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins)
 {

@@ -1,6 +1,6 @@
 /* modifier_codes.c: interpolation codes of modifiers, and what they ask of histograms. */
-#include "histfactory/modifier_numbers.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/modifiers/modifier_numbers.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <stdio.h>
 #include <string.h>

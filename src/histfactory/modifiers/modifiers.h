@@ -1,12 +1,12 @@
-/* histfactory_modifiers.h: the seven modifiers: data, parameters, action. All parts use these
+/* modifiers.h: the seven modifiers: data, parameters, action. All parts use these
  * descriptions.
  *
  * To add a modifier:
  *   include/paritas_model.h       a line of PARITAS_MODIFIER_LIST
- *   histfactory_modifiers.h       a line of HF_MODIFIERS, in pyhf's place for the type
+ *   modifiers.h                   a line of HF_MODIFIERS, in pyhf's place for the type
  *   modifier_NAME.c               its description hf_modifier_NAME, and its numbers
  * Only for a new action on rates:
- *   histfactory_modifiers.h       a line of enum hf_action
+ *   modifiers.h                   a line of enum hf_action
  *   kernels/histfactory/histfactory_arrays.h   its fields of a unit
  *   freeze_tables.c               writes its entries
  *   kernels/histfactory/histfactory_NAME.h     the action, called in histfactory_rates.h, _curvature.h and
@@ -83,7 +83,7 @@ static inline const struct hf_modifier_kind *hf_kind(hf_type type)
 {
     return hf_kinds[type];
 }
-/* HF_TYPE_COUNT: no such type. */
+/* Returns HF_TYPE_COUNT if there is no such type. */
 hf_type hf_type_of(const char *text);
 
 #define HF_BIT(type) (1u << (type))
