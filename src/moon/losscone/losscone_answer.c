@@ -4,12 +4,6 @@
 
 #include <math.h>
 
-paritas_status paritas_losscone_check(paritas_context *context, const paritas_losscone_options *options)
-{
-    paritas_losscone_options checked;
-    return losscone_options_read(context, options, &checked);
-}
-
 void paritas_losscone_options_of(const paritas_losscone_options *given, paritas_losscone_response response,
                                  paritas_losscone_options *options)
 {
