@@ -6,9 +6,9 @@
  *         ─► paritas_day_count     backgrounds, channels, rows of few counts
  *         ─► paritas_day_sweeps_of ─► paritas_losscone_answer, for each response
  *
- * The program and the Python package make their tables this way, so they have the same bits. Writing tables is
- * theirs: the library writes no files of its own accord. Units and arrays are those of paritas_er.h. The rules
- * of paritas.h hold.
+ * The program and the Python package make their tables this way, so they have the same bits. They write the
+ * tables: the library writes no files of its own accord. Units and arrays are as in paritas_er.h. The rules of
+ * paritas.h hold.
  */
 #ifndef PARITAS_DAYS_H
 #define PARITAS_DAYS_H
@@ -41,9 +41,10 @@ typedef struct paritas_days {
     const paritas_day *days; /* n, by date */
 } paritas_days;
 
-/* Day files among `n` paths, which are files or folders. year, month, day: 0 is any. Files of one date are one
- * day; rows say the date, else the name does. Copies of a file are left out, with a note. NOT_FOUND: no file is
- * left. A lone file that is no day file is INVALID_INPUT. Copies the paths; free with paritas_days_free. */
+/* Finds day files among `n` paths, which are files or folders. year, month, day: 0 is any. Files of one date
+ * are one day; rows say the date, else the name does. Copies of a file are left out, with a note. NOT_FOUND: no
+ * file is left. A lone file that is no day file is INVALID_INPUT. Copies the paths; free with
+ * paritas_days_free. */
 PARITAS_API paritas_status paritas_days_find(paritas_context *context, size_t n, const char *const *paths,
                                              int year, int month, int day, paritas_days **days);
 PARITAS_API void paritas_days_free(paritas_days *days); /* NULL is a no-op */
@@ -59,9 +60,10 @@ typedef struct paritas_day_share {
     uint64_t strays;   /* sweeps of other days */
 } paritas_day_share;
 
-/* Reads all files of a day and joins their sweeps. A sweep of a later file repeats one that begins at the same
- * time, or has its number at about that time. shares: one a file. INVALID_INPUT: a file cannot be read as a
- * day, or no cell of the day has a flux; the message has the reason. Free the day with paritas_er_day_free. */
+/* Reads all files of a day and joins their sweeps. A sweep of a later file repeats one that begins at the
+ * same time, or has its number at about that time. shares: one a file. INVALID_INPUT: a file cannot be read as
+ * a day, or no cell of the day has a flux. The message has the reason. Free the day with
+ * paritas_er_day_free. */
 PARITAS_API paritas_status paritas_day_read(paritas_context *context, const paritas_day *files,
                                             const paritas_er_options *options, paritas_day_share *shares,
                                             paritas_er_day **day);
@@ -73,7 +75,7 @@ PARITAS_API paritas_status paritas_day_join(paritas_context *context, size_t n,
 /* ---- sweeps ------------------------------------------------------------------------------------- */
 
 /* Where potentials of the spacecraft come from. */
-#define PARITAS_POTENTIAL_SOURCE_LIST(ITEM)                                                              \
+#define PARITAS_POTENTIAL_SOURCE_LIST(ITEM)                                                             \
     ITEM(PARITAS_POTENTIAL_SOURCE_AUTO, 0, "auto", "from the plasma's currents, by paritas_day_plasma") \
     ITEM(PARITAS_POTENTIAL_SOURCE_VALUE, 1, "value", "one number for all sweeps")                       \
     ITEM(PARITAS_POTENTIAL_SOURCE_DAY, 2, "day", "as the day has them, from a table for example")
@@ -82,19 +84,19 @@ typedef enum paritas_potential_source {
 } paritas_potential_source;
 
 /* FIELD(type, name, default, doc) */
-#define PARITAS_DAY_OPTIONS_FIELDS(FIELD)                                                                    \
-    FIELD(const double *, theta, NULL, "88 inclinations of the cells; NULL: built-in")                       \
-    FIELD(double, polarity, 0.0, "of all rows, +1 or -1; 0: as day and sources have it")                     \
-    FIELD(double, sunlight, 14.0, "degrees around the Sun in which cells are masked; 0: none")               \
-    FIELD(paritas_normalisation, normalisation, PARITAS_NORMALISATION_RATIO, "of the fluxes")                \
-    FIELD(paritas_potential_source, potential_source, PARITAS_POTENTIAL_SOURCE_AUTO, "of the spacecraft")    \
-    FIELD(double, potential, 0.0, "V, of all sweeps, with PARITAS_POTENTIAL_SOURCE_VALUE")                   \
-    FIELD(int, sunlit, 1, "is the spacecraft in sunlight, where the day does not tell?")                     \
-    FIELD(double, least_counts, 20.0, "a cell of a row, on average; fewer mask the row; 0: no counting noise") \
-    FIELD(int, subtract_background, 1, "a rate that is the same at the highest energies of a sweep")         \
-    FIELD(int, weighted, 1, "channels of the folded edge are weighted by the measured spectrum")             \
-    FIELD(const paritas_kappa_options *, kappa, NULL, "of the plasma's fits")                                \
-    FIELD(const paritas_potential_options *, charging, NULL, "of the spacecraft's potentials")               \
+#define PARITAS_DAY_OPTIONS_FIELDS(FIELD)                                                                 \
+    FIELD(const double *, theta, NULL, "88 inclinations of the cells; NULL: built-in")                    \
+    FIELD(double, polarity, 0.0, "of all rows, +1 or -1; 0: as day and sources have it")                  \
+    FIELD(double, sunlight, 14.0, "degrees around the Sun in which cells are masked; 0: none")            \
+    FIELD(paritas_normalisation, normalisation, PARITAS_NORMALISATION_RATIO, "of the fluxes")             \
+    FIELD(paritas_potential_source, potential_source, PARITAS_POTENTIAL_SOURCE_AUTO, "of the spacecraft") \
+    FIELD(double, potential, 0.0, "V, of all sweeps, with PARITAS_POTENTIAL_SOURCE_VALUE")                \
+    FIELD(int, sunlit, 1, "is the spacecraft in sunlight, where the day does not tell?")                  \
+    FIELD(double, least_counts, 20.0, "a cell of a row; fewer mask the row; 0: no counting noise")        \
+    FIELD(int, subtract_background, 1, "a rate that is the same at the highest energies of a sweep")      \
+    FIELD(int, weighted, 1, "channels of the folded edge are weighted by the measured spectrum")          \
+    FIELD(const paritas_kappa_options *, kappa, NULL, "of the plasma's fits")                             \
+    FIELD(const paritas_potential_options *, charging, NULL, "of the spacecraft's potentials")            \
     FIELD(const paritas_losscone_options *, losscone, NULL, "response_width of the channels; and of causes")
 #define PARITAS_DAY_OPTION_MEMBER(type, name, otherwise, doc) type name;
 #define PARITAS_DAY_OPTION_DEFAULT(type, name, otherwise, doc) , otherwise
@@ -107,8 +109,8 @@ typedef struct paritas_day_options {
 #define PARITAS_DAY_OPTIONS_DEFAULT \
     {sizeof(paritas_day_options) PARITAS_DAY_OPTIONS_FIELDS(PARITAS_DAY_OPTION_DEFAULT)}
 
-/* What tells of sweeps, in the order in which it is applied; later values replace earlier ones. All is
- * borrowed, and may be missing. */
+/* Sources of geometry. They are applied in this order; later values replace earlier ones. All are borrowed,
+ * and may be missing. */
 typedef struct paritas_day_sources {
     size_t size;
     size_t n_mags;
@@ -171,28 +173,28 @@ PARITAS_API const char *paritas_day_status(const paritas_er_day *day, size_t k,
                                            const paritas_losscone_result *result);
 
 /* Surroundings of the Moon, by illumination of the footpoint and temperature. */
-#define PARITAS_ENVIRONMENT_LIST(ITEM)                                                                      \
-    ITEM(PARITAS_ENVIRONMENT_UNKNOWN, 0, "unknown", "there is no illumination or no temperature")           \
-    ITEM(PARITAS_ENVIRONMENT_SOLAR_WIND, 1, "solar wind", "below 30 eV")                                    \
-    ITEM(PARITAS_ENVIRONMENT_MAGNETOSHEATH, 2, "magnetosheath", "from 30 eV")                               \
-    ITEM(PARITAS_ENVIRONMENT_LOBE, 3, "lobe", "of the Earth's magnetotail: from 80 eV")                     \
-    ITEM(PARITAS_ENVIRONMENT_PLASMA_SHEET, 4, "plasma sheet", "from 150 eV")                                \
+#define PARITAS_ENVIRONMENT_LIST(ITEM)                                                            \
+    ITEM(PARITAS_ENVIRONMENT_UNKNOWN, 0, "unknown", "there is no illumination or no temperature") \
+    ITEM(PARITAS_ENVIRONMENT_SOLAR_WIND, 1, "solar wind", "below 30 eV")                          \
+    ITEM(PARITAS_ENVIRONMENT_MAGNETOSHEATH, 2, "magnetosheath", "from 30 eV")                     \
+    ITEM(PARITAS_ENVIRONMENT_LOBE, 3, "lobe", "of the Earth's magnetotail: from 80 eV")           \
+    ITEM(PARITAS_ENVIRONMENT_PLASMA_SHEET, 4, "plasma sheet", "from 150 eV")                      \
     ITEM(PARITAS_ENVIRONMENT_WAKE, 5, "wake", "the footpoint is dark")
 typedef enum paritas_environment { PARITAS_ENVIRONMENT_LIST(PARITAS_ENUMERATOR) } paritas_environment;
 /* projection_in_sun: of the footpoint, 1, 0 or NaN; temperature: eV, or NaN. */
 PARITAS_API paritas_environment paritas_environment_of(double projection_in_sun, double temperature);
 
 /* A setting that may be wrong for a whole day. */
-#define PARITAS_DAY_SETTING_LIST(ITEM)                                                                       \
-    ITEM(PARITAS_DAY_SETTING_NONE, 0, "none", "none of them helps most sweeps")                              \
-    ITEM(PARITAS_DAY_SETTING_POLARITY, 1, "polarity", "the other polarity")                                  \
-    ITEM(PARITAS_DAY_SETTING_ILLUMINATION, 2, "illumination", "potentials with the other illumination")      \
+#define PARITAS_DAY_SETTING_LIST(ITEM)                                                                  \
+    ITEM(PARITAS_DAY_SETTING_NONE, 0, "none", "none of them helps most sweeps")                         \
+    ITEM(PARITAS_DAY_SETTING_POLARITY, 1, "polarity", "the other polarity")                             \
+    ITEM(PARITAS_DAY_SETTING_ILLUMINATION, 2, "illumination", "potentials with the other illumination") \
     ITEM(PARITAS_DAY_SETTING_SPACECRAFT_POTENTIAL, 3, "spacecraft_potential", "potentials from the plasma")
 typedef enum paritas_day_setting { PARITAS_DAY_SETTING_LIST(PARITAS_ENUMERATOR) } paritas_day_setting;
 
-#define PARITAS_DAY_CAUSE_FIELDS(FIELD, R)                                                              \
-    FIELD(R, size_t, tried, , "tried", "", "sweeps that were fitted again; 0: most sweeps are good")    \
-    FIELD(R, size_t, good, , "good", "", "of these with the best setting")                              \
+#define PARITAS_DAY_CAUSE_FIELDS(FIELD, R)                                                           \
+    FIELD(R, size_t, tried, , "tried", "", "sweeps that were fitted again; 0: most sweeps are good") \
+    FIELD(R, size_t, good, , "good", "", "of these with the best setting")                           \
     FIELD(R, paritas_day_setting, cause, , "cause", "", "this setting, if most of them are good with it")
 typedef struct paritas_day_cause {
     size_t size;
@@ -204,26 +206,27 @@ typedef struct paritas_day_cause {
  *   responses   bits 1 << PARITAS_LOSSCONE_RESPONSE_...: the fits that were made
  *   first       number of the day's first sweep
  *   good        n: nonzero for good sweeps */
-PARITAS_API paritas_status paritas_day_find_cause(paritas_context *context, const paritas_day_options *options,
-                                                  unsigned responses, uint64_t first, paritas_er_day *day,
+PARITAS_API paritas_status paritas_day_find_cause(paritas_context *context,
+                                                  const paritas_day_options *options, unsigned responses,
+                                                  uint64_t first, paritas_er_day *day,
                                                   paritas_day_sweeps *sweeps, const unsigned char *good,
                                                   paritas_day_cause *cause);
 
 /* ---- synthetic sweeps --------------------------------------------------------------------------- */
 
 /* The edge of the true cone. */
-#define PARITAS_TRUE_EDGE_LIST(ITEM)                                                  \
-    ITEM(PARITAS_TRUE_EDGE_HARD, 0, "hard", "at the row's energy")                    \
-    ITEM(PARITAS_TRUE_EDGE_FOLDED, 1, "folded", "over the channel's five energies")   \
-    ITEM(PARITAS_TRUE_EDGE_INTEGRAL, 2, "integral",                                   \
+#define PARITAS_TRUE_EDGE_LIST(ITEM)                                                \
+    ITEM(PARITAS_TRUE_EDGE_HARD, 0, "hard", "at the row's energy")                  \
+    ITEM(PARITAS_TRUE_EDGE_FOLDED, 1, "folded", "over the channel's five energies") \
+    ITEM(PARITAS_TRUE_EDGE_INTEGRAL, 2, "integral",                                 \
          "averaged over a Gaussian response in ln E, each energy by its flux")
 typedef enum paritas_true_edge { PARITAS_TRUE_EDGE_LIST(PARITAS_ENUMERATOR) } paritas_true_edge;
 
 /* Plasmas around the Moon. */
-#define PARITAS_REGION_LIST(ITEM)                                        \
-    ITEM(PARITAS_REGION_SOLAR_WIND, 0, "solar-wind", "8 to 15 eV")       \
+#define PARITAS_REGION_LIST(ITEM)                                         \
+    ITEM(PARITAS_REGION_SOLAR_WIND, 0, "solar-wind", "8 to 15 eV")        \
     ITEM(PARITAS_REGION_MAGNETOSHEATH, 1, "magnetosheath", "20 to 50 eV") \
-    ITEM(PARITAS_REGION_LOBE, 2, "lobe", "50 to 150 eV")                 \
+    ITEM(PARITAS_REGION_LOBE, 2, "lobe", "50 to 150 eV")                  \
     ITEM(PARITAS_REGION_PLASMA_SHEET, 3, "plasma-sheet", "150 to 500 eV")
 typedef enum paritas_region { PARITAS_REGION_LIST(PARITAS_ENUMERATOR) } paritas_region;
 
@@ -247,7 +250,7 @@ typedef struct paritas_range {
     FIELD(double, missing_cells, 0.0, "part of the cells with a sentinel")                                 \
     FIELD(double, missing_rows, 0.0, "part of the rows that are left out")                                 \
     FIELD(double, bad_fields, 0.0, "part of the sweeps whose magnetic field is 0")                         \
-    FIELD(double, channel_width, 0.5, "relative width of channels, which fold spectra of a plasma; 0: none") \
+    FIELD(double, channel_width, 0.5, "relative width of channels, which fold a plasma; 0: none")          \
     FIELD(double, polarity, -1.0, "+1 or -1; 0: drawn")                                                    \
     FIELD(paritas_true_edge, edge, PARITAS_TRUE_EDGE_HARD, "of the cone; beams need the hard one")         \
     FIELD(int, weighted, 1, "the folded edge by the spectrum")                                             \
@@ -266,24 +269,23 @@ typedef struct paritas_synthetic_options {
     size_t size;
     PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_DAY_OPTION_MEMBER)
 } paritas_synthetic_options;
-#define PARITAS_SYNTHETIC_OPTIONS_DEFAULT         \
-    {sizeof(paritas_synthetic_options)            \
-         PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_DAY_OPTION_DEFAULT)}
-/* Sets plasma, density, kappa and temperature to those of a region. */
+#define PARITAS_SYNTHETIC_OPTIONS_DEFAULT \
+    {sizeof(paritas_synthetic_options) PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_DAY_OPTION_DEFAULT)}
+/* Sets plasma, density, kappa and temperature as they are in a region. */
 PARITAS_API void paritas_synthetic_region(paritas_region region, paritas_synthetic_options *options);
 
 /* Truth of sweeps: arrays of n that the caller has. */
-#define PARITAS_TRUTH_LIST(ITEM)                                                             \
-    ITEM(potential, "potential", "of the surface, V")                                        \
-    ITEM(ratio, "ratio", "r")                                                                \
-    ITEM(amplitude, "amplitude", "of the beam; 0: none")                                     \
-    ITEM(noise, "noise", "standard deviation of ln flux")                                    \
-    ITEM(spacecraft, "spacecraft_potential", "V")                                            \
-    ITEM(polarity, "polarity", "+1 or -1")                                                   \
-    ITEM(sunlit, "spacecraft_in_sun", "1")                                                   \
-    ITEM(density, "density", "1/m^3; NaN, as the next three, for power laws")                \
-    ITEM(kappa, "kappa", "")                                                                 \
-    ITEM(theta, "theta", "thermal speed, m/s")                                               \
+#define PARITAS_TRUTH_LIST(ITEM)                                              \
+    ITEM(potential, "potential", "of the surface, V")                         \
+    ITEM(ratio, "ratio", "r")                                                 \
+    ITEM(amplitude, "amplitude", "of the beam; 0: none")                      \
+    ITEM(noise, "noise", "standard deviation of ln flux")                     \
+    ITEM(spacecraft, "spacecraft_potential", "V")                             \
+    ITEM(polarity, "polarity", "+1 or -1")                                    \
+    ITEM(sunlit, "spacecraft_in_sun", "1")                                    \
+    ITEM(density, "density", "1/m^3; NaN, as the next three, for power laws") \
+    ITEM(kappa, "kappa", "")                                                  \
+    ITEM(theta, "theta", "thermal speed, m/s")                                \
     ITEM(temperature, "temperature", "eV")
 #define PARITAS_TRUTH_MEMBER(name, column, doc) double *name;
 typedef struct paritas_truths {
@@ -299,12 +301,12 @@ PARITAS_API paritas_status paritas_day_synthesize(paritas_context *context,
                                                   const paritas_losscone_options *losscone, size_t n,
                                                   const paritas_truths *truths, paritas_er_day **day);
 
-#define PARITAS_DAYS_ENUMERATIONS(ENUMERATION)                                                             \
-    ENUMERATION(paritas_potential_source, PARITAS_POTENTIAL_SOURCE_LIST,                                   \
-                "Where potentials of the spacecraft come from.")                                           \
-    ENUMERATION(paritas_environment, PARITAS_ENVIRONMENT_LIST, "Surroundings of the Moon.")                \
-    ENUMERATION(paritas_day_setting, PARITAS_DAY_SETTING_LIST, "A setting that may be wrong for a day.")   \
-    ENUMERATION(paritas_true_edge, PARITAS_TRUE_EDGE_LIST, "The edge of a synthetic cone.")                \
+#define PARITAS_DAYS_ENUMERATIONS(ENUMERATION)                                                           \
+    ENUMERATION(paritas_potential_source, PARITAS_POTENTIAL_SOURCE_LIST,                                 \
+                "Where potentials of the spacecraft come from.")                                         \
+    ENUMERATION(paritas_environment, PARITAS_ENVIRONMENT_LIST, "Surroundings of the Moon.")              \
+    ENUMERATION(paritas_day_setting, PARITAS_DAY_SETTING_LIST, "A setting that may be wrong for a day.") \
+    ENUMERATION(paritas_true_edge, PARITAS_TRUE_EDGE_LIST, "The edge of a synthetic cone.")              \
     ENUMERATION(paritas_region, PARITAS_REGION_LIST, "Plasmas around the Moon.")
 #define PARITAS_DAYS_RECORDS(RECORD) \
     RECORD(paritas_day_cause, PARITAS_DAY_CAUSE_FIELDS, "Which setting may be wrong for a day.")

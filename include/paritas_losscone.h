@@ -298,7 +298,7 @@ typedef struct paritas_losscone_sets {
     size_t size;
     paritas_confidence_kind confidence;
     double threshold; /* if it is given */
-    double step;      /* resolution, V; 0: that of paritas_losscone_confidence */
+    double step;      /* resolution, V; 0: the default of paritas_losscone_confidence */
     double level;     /* of the bootstrap */
     unsigned draws;
 } paritas_losscone_sets;

@@ -21,8 +21,9 @@ paritas_status find_days(struct session *session, paritas_days **days)
     if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
     if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
     if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
-    return paritas_days_find(session->context, arguments->n_operands, (const char *const *)arguments->operands,
-                             (int)year, (int)month, (int)date, days);
+    return paritas_days_find(session->context, arguments->n_operands,
+                             (const char *const *)arguments->operands, (int)year, (int)month, (int)date,
+                             days);
 }
 
 paritas_status make_folder(struct session *session, const char *folder)

@@ -94,7 +94,8 @@ static paritas_status make_wanted(struct state *state)
     return status;
 }
 
-static paritas_status table_path(const struct state *state, const paritas_day *day, int table, char path[4096])
+static paritas_status table_path(const struct state *state, const paritas_day *day, int table,
+                                 char path[4096])
 {
     const int length =
         snprintf(path, 4096, "%s/%s_%s.%s", state->folder, state->run->stem, day->date, endings[table]);
@@ -673,7 +674,8 @@ static void note_few_good(const struct state *state)
                  "another polarity, illumination or spacecraft potential does not help %.0f others",
                  number_of(few, "tried"));
     paritas_note(state->session->context, "%s%s: %.0f of %.0f sweeps are good; %s", which,
-                 state->days->days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"), tried);
+                 state->days->days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"),
+                 tried);
 }
 
 static paritas_status run_days(struct state *state)

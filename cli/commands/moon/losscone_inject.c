@@ -199,11 +199,13 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.ninety_percent = quantile(tally->error, n, 0.9);
     s.largest = quantile(tally->error, n, 1.0);
     s.plateau_width = quantile(tally->width, n, 0.5);
-    s.set_width = j->plan.sets.confidence != PARITAS_CONFIDENCE_KIND_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
+    s.set_width =
+        j->plan.sets.confidence != PARITAS_CONFIDENCE_KIND_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
     s.median_misfit = quantile(tally->misfit, known, 0.5);
     s.plateau_coverage =
         j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
-    s.set_coverage = j->plan.sets.confidence != PARITAS_CONFIDENCE_KIND_NONE ? (double)tally->in_set / count : NAN;
+    s.set_coverage =
+        j->plan.sets.confidence != PARITAS_CONFIDENCE_KIND_NONE ? (double)tally->in_set / count : NAN;
     s.lesser_misfit =
         j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
@@ -228,8 +230,8 @@ static void fit_json(struct injection *j, struct table *table, int kind, int mod
     struct writer *w = &j->session->writer;
     (void)table;
     write_object(w, NULL, false);
-    write_members(w, "truth:s response:s fitted:z", paritas_true_edge_name((paritas_true_edge)kind), losscone_model_name(model),
-                  j->tallies[kind][model].n);
+    write_members(w, "truth:s response:s fitted:z", paritas_true_edge_name((paritas_true_edge)kind),
+                  losscone_model_name(model), j->tallies[kind][model].n);
     for (size_t i = 0; i < SUMMARY_FIELDS; i++)
         write_number(w, summary_fields[i].word, summary_value(summary, i));
     write_close(w);

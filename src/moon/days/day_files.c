@@ -109,7 +109,7 @@ static bool same_bytes(paritas_context *context, const char *one, const char *ot
 
 /* One of n sorted files with date and bytes of `file`; NULL: none. */
 static const paritas_day_file *copy_of(paritas_context *context, const paritas_day_file *files, size_t n,
-                                      const paritas_day_file *file)
+                                       const paritas_day_file *file)
 {
     while (n > 0 && files[n - 1].date == file->date)
         if (same_bytes(context, files[--n].path, file->path)) return &files[n];

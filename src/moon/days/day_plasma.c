@@ -70,7 +70,8 @@ paritas_status day_plasma(paritas_context *context, struct arena *arena, const p
     sweeps->potentials = automatic ? day_records(arena, n, sizeof *sweeps->potentials) : NULL;
     sweeps->potential_error = automatic ? day_numbers(arena, n) : NULL;
     if (!made.energy || !made.omni || !made.sensitivity || !made.counts || !sweeps->plasma ||
-        !sweeps->coverage || !sweeps->sunlit || (automatic && (!sweeps->potentials || !sweeps->potential_error)))
+        !sweeps->coverage || !sweeps->sunlit ||
+        (automatic && (!sweeps->potentials || !sweeps->potential_error)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
     TRY(make_spectra(context, options, day, sweeps, &made));
