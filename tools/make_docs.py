@@ -201,7 +201,7 @@ def type_of(field):
 
 
 def bounds_of(option):
-    """In mathematicians' brackets: "[0, 1)"."""
+    """Bounds in mathematicians' brackets: "[0, 1)"."""
     lower, upper = option.lower, option.upper
     if not (lower.exists or upper.exists):
         return ""
@@ -220,7 +220,7 @@ def default_of(option):
 
 
 def options_table(options):
-    """Of one struct of options."""
+    """The table of one struct of options."""
     rows = []
     for option in options.options[: options.n_options]:
         kind = option.enumeration[0].name.decode() if option.enumeration else ""
@@ -270,7 +270,8 @@ def results(library):
 # ---- c-api.md: the headers ---------------------------------------------------------------------------
 
 LISTS = re.compile(
-    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)"
+    r"|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
     r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
     re.M,
 )

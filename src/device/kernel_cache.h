@@ -5,8 +5,8 @@
 
 #include "base/context.h"
 
-/* Of the file format, of `made_by` (device, driver, compiler, options: a line each) and of the text. hex: 65
- * bytes. False: out of memory. */
+/* Hash of the file format, of `made_by` (device, driver, compiler, options: a line each) and of the text.
+ * hex: 65 bytes. False: out of memory. */
 bool kernel_cache_key(paritas_context *context, const char *made_by, const char *text, size_t text_size,
                       char hex[65]);
 /* Returns memory of the context's allocator, or NULL for a miss: also for cut, changed or foreign files. */
