@@ -7,8 +7,8 @@
  *         ─► paritas_day_sweeps_of ─► paritas_losscone_answer, for each response
  *
  * The program and the Python package make their tables this way, so they have the same bits. They write the
- * tables: the library writes no files of its own accord. Units and arrays are as in paritas_er.h. The rules of
- * paritas.h hold.
+ * tables: the library writes no files of its own accord. Units and arrays are as in paritas_er.h. The rules
+ * of paritas.h hold.
  */
 #ifndef PARITAS_DAYS_H
 #define PARITAS_DAYS_H
@@ -41,9 +41,9 @@ typedef struct paritas_days {
     const paritas_day *days; /* n, by date */
 } paritas_days;
 
-/* Finds day files among `n` paths, which are files or folders. year, month, day: 0 is any. Files of one date
- * are one day; rows say the date, else the name does. Copies of a file are left out, with a note. NOT_FOUND: no
- * file is left. A lone file that is no day file is INVALID_INPUT. Copies the paths; free with
+/* Finds day files among `n` paths, which are files or folders. year, month, day: 0 is any. Files of one
+ * date are one day; rows say the date, else the name does. Copies of a file are left out, with a note.
+ * NOT_FOUND: no file is left. A lone file that is no day file is INVALID_INPUT. Copies the paths; free with
  * paritas_days_free. */
 PARITAS_API paritas_status paritas_days_find(paritas_context *context, size_t n, const char *const *paths,
                                              int year, int month, int day, paritas_days **days);
@@ -61,8 +61,8 @@ typedef struct paritas_day_share {
 } paritas_day_share;
 
 /* Reads all files of a day and joins their sweeps. A sweep of a later file repeats one that begins at the
- * same time, or has its number at about that time. shares: one a file. INVALID_INPUT: a file cannot be read as
- * a day, or no cell of the day has a flux. The message has the reason. Free the day with
+ * same time, or has its number at about that time. shares: one a file. INVALID_INPUT: a file cannot be read
+ * as a day, or no cell of the day has a flux. The message has the reason. Free the day with
  * paritas_er_day_free. */
 PARITAS_API paritas_status paritas_day_read(paritas_context *context, const paritas_day *files,
                                             const paritas_er_options *options, paritas_day_share *shares,

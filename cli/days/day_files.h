@@ -11,7 +11,7 @@ extern const struct option options_days[];
 
 /* Days among the operands for the dates asked for; free with paritas_days_free. */
 paritas_status find_days(struct session *session, paritas_days **days);
-/* With its parents, unless it is there. It must be writable. */
+/* Makes a folder with its parents, unless it is there. It must be writable. */
 paritas_status make_folder(struct session *session, const char *folder);
 
 #endif

@@ -37,7 +37,7 @@ bool sources_find_potentials(const struct sources *sources); /* from the plasma 
 bool sources_mag_is_of(const paritas_day_file *mag, const paritas_day *day);
 paritas_status sources_open(struct session *session, struct sources *sources);
 void sources_close(struct sources *sources);
-/* INVALID_INPUT: several days and a table without dates. Spectrum numbers repeat every day. */
+/* Refuses several days with a table without dates (INVALID_INPUT). Spectrum numbers repeat every day. */
 paritas_status sources_check_days(struct session *session, const struct sources *sources, size_t days);
 /* Files by digest. */
 paritas_status sources_describe(struct session *session, const struct sources *sources,

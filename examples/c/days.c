@@ -41,8 +41,8 @@ static int fit(paritas_context *context, const paritas_day *files)
         paritas_losscone_sets sets = PARITAS_LOSSCONE_SETS_DEFAULT;
         sets.confidence = PARITAS_CONFIDENCE_KIND_NONE;
         paritas_day_sweeps_of(day, sweeps, &data);
-        failed = paritas_losscone_mask(context, day->n, NULL, PARITAS_LOSSCONE_METHOD_HALEKAS,
-                                       sweeps->cosine, day->flux, sweeps->flux) ||
+        failed = paritas_losscone_mask(context, day->n, NULL, PARITAS_LOSSCONE_METHOD_HALEKAS, sweeps->cosine,
+                                       day->flux, sweeps->flux) ||
                  paritas_losscone_answer(context, &data, NULL, &sets, results, NULL);
     }
     for (size_t k = 0; !failed && k < day->n; k++)

@@ -23,7 +23,7 @@ void sha256_open_plain(struct sha256 *digest);
 void sha256_append(struct sha256 *digest, const void *bytes, size_t length);
 /* hex: 65 bytes */
 void sha256_close(struct sha256 *digest, char *hex);
-/* Of a file; UNREADABLE: "PATH: reason". */
+/* Digest of a file; UNREADABLE: "PATH: reason". */
 paritas_status sha256_file(paritas_context *context, const char *path, char hex[65]);
 
 #endif

@@ -132,7 +132,7 @@ static paritas_status count_good(struct trials *trials, double sign, size_t *goo
     return PARITAS_OK;
 }
 
-/* With potentials from the plasma, in sunlight or shade. Day and sweeps keep their own. */
+/* Counts with potentials from the plasma, in sunlight or shade. Day and sweeps keep their own. */
 static paritas_status count_good_of_plasma(struct trials *trials, bool sunlit, size_t *good)
 {
     paritas_er_day *day = trials->day;

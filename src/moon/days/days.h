@@ -25,7 +25,7 @@ void *day_records(struct arena *arena, size_t n, size_t size);
 /* Checks options, adds defaults and the built-in inclinations, which `theta` holds. */
 paritas_status day_options_read(paritas_context *context, const paritas_day_options *given,
                                 double theta[PARITAS_SWEEP_CELLS], paritas_day_options *options);
-/* Of the spacecraft, for sweep k and its rows. */
+/* Sets the spacecraft's potential for sweep k and its rows. */
 void day_set_potential(paritas_er_day *day, double *potential, size_t k, double value);
 
 /* paritas_day_plasma with options that were read, and memory for its answers. */

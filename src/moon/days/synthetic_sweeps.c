@@ -14,8 +14,8 @@
 #define ROW_TIME PARITAS_SWEEP_ACCUMULATION
 #define RESPONSE_NODES 71 /* of the integral over a channel */
 
-/* In the order of regions. Rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys. Res. 103
- * (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al., Planet.
+/* Plasmas in the order of regions: rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys.
+ * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al., Planet.
  * Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
 static const struct region {
     paritas_range density, kappa, temperature;
@@ -136,7 +136,7 @@ static void draw_geometry(const paritas_synthetic_options *plan, double time, si
     }
 }
 
-/* In units of the response's sigma. */
+/* Place of a node in units of the response's sigma. */
 static double response_node(size_t m)
 {
     return -3.5 + 7.0 * (double)m / (RESPONSE_NODES - 1);
