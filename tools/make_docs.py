@@ -36,6 +36,7 @@ HEADERS = {
     "paritas_er.h": ["er"],
     "paritas_kappa.h": ["kappa"],
     "paritas_losscone.h": ["losscone"],
+    "paritas_days.h": ["days"],
 }
 
 
@@ -269,14 +270,8 @@ def results(library):
 # ---- c-api.md: the headers ---------------------------------------------------------------------------
 
 LISTS = re.compile(
-<<<<<<< HEAD
-    r"#define PARITAS_\w+_"
-    r"(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)|ENUMERATIONS\(ENUMERATION\)"
-    r"|RECORDS\(RECORD\))"
-=======
     r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)"
     r"|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
->>>>>>> main
     r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
     re.M,
 )
