@@ -2,7 +2,7 @@
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "custom/custom_arrays.h"
-#include "entry/custom_entries.h"
+#include "modules/custom_entries.h"
 #include "fit/fit_rows.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"

@@ -7,7 +7,7 @@
 #ifndef PARITAS_DEVICE_ACCELERATOR_H
 #define PARITAS_DEVICE_ACCELERATOR_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 
 #include <stdbool.h>
 

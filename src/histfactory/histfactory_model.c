@@ -3,7 +3,7 @@
 #include "histfactory/histfactory_bends.h"
 #include "base/sized.h"
 #include "base/json/json.h"
-#include "entry/histfactory_entries.h"
+#include "modules/histfactory_entries.h"
 #include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/fit_rows.h"
 

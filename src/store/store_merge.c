@@ -6,7 +6,8 @@
  *
  * Sorted reading brings equal keys together, which finds doubles. The new file needs no journal: a failure
  * deletes it. */
-#include "store/store_rows.h"
+#include "store/store.h"
+#include "store/store_tables.h"
 
 #include <errno.h>
 #include <stdio.h>

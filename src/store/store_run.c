@@ -71,14 +71,6 @@ paritas_status store_say(paritas_context *context, const char *name, paritas_sta
     return paritas_fail(context, status, "%s: %s", name, reason);
 }
 
-paritas_status store_opened(paritas_status status, struct store **store)
-{
-    if (status == PARITAS_OK) return PARITAS_OK;
-    store_close(*store);
-    *store = NULL;
-    return status;
-}
-
 paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output)
 {
     REQUIRE(context, paths, output);

@@ -3,7 +3,7 @@
 #ifndef PARITAS_STORE_RUN_H
 #define PARITAS_STORE_RUN_H
 
-#include "store/store.h"
+#include "store/store_records.h"
 
 #define STORE_SHARD "shard" /* the only entry of the key that differs between shards */
 
@@ -12,8 +12,6 @@ extern const char *const store_kind_names[2];
 /* Fails with "NAME: reason". */
 paritas_status store_say(paritas_context *context, const char *name, paritas_status status,
                          const char *format, ...) PRINTF_LIKE(4, 5);
-/* `status`; after a failure the store is closed and NULL. */
-paritas_status store_opened(paritas_status status, struct store **store);
 /* Checks the arguments of paritas_store_merge. */
 paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output);
 /* A fact has one value, which may be NaN: INVALID_ARGUMENT if `now` is another one than `there`. */

@@ -11,6 +11,7 @@
 #define PARITAS_WASI_STORE_LINES_H
 
 #include "base/json/json.h"
+#include "store/store.h"
 #include "store/store_run.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cpu.c: the reference device. Threads take teams from a counter; each keeps its slab. The processor decides
  * the instruction set, each launch's slab size the lanes: a fit that fills the cache runs alone in packs,
  * small ones side by side. */
-#include "device/device.h"
+#include "device/device_kind.h"
 #include "device/device_precision.h"
 #include "base/processor.h"
 #include "variants.h"

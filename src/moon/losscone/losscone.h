@@ -2,7 +2,7 @@
 #ifndef PARITAS_LOSSCONE_LOSSCONE_H
 #define PARITAS_LOSSCONE_LOSSCONE_H
 
-#include "entry/losscone_entries.h"
+#include "modules/losscone_entries.h"
 #include "fit/batch.h"
 #include "moon/losscone/losscone_grid.h"
 #include "losscone/losscone_rows.h"
