@@ -199,8 +199,8 @@ typedef struct paritas_er_attitude {
 PARITAS_API paritas_status paritas_er_attitude_read(paritas_context *context, const char *path,
                                                     paritas_er_attitude **attitude);
 PARITAS_API void paritas_er_attitude_free(paritas_er_attitude *attitude); /* NULL is a no-op */
-/* At a time: right ascension along the shorter arc, in [0, 360), declination linearly; NaN outside the
- * table. */
+/* Interpolates in time: right ascension along the shorter arc, in [0, 360), declination linearly. NaN outside
+ * the table. */
 PARITAS_API void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time,
                                         double *right_ascension, double *declination);
 /* Axes of SCD: z the spin axis, x the Sun's direction without its part along z, y = z x x. matrix: rows X, Y,

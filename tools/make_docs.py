@@ -40,7 +40,7 @@ HEADERS = {
 
 
 RESULTS = """\
-# Results: every field and word
+# Results and options: every field and word
 
 <!-- made by tools/make_docs.py from the library's descriptors -->
 
@@ -54,9 +54,15 @@ The first column of a table is this name. It is empty for fields that only C and
 name. A number that does not exist is `null` in JSON, an empty field in CSV, and NaN in C and Python. Five
 expected values belong to -2, -1, 0, 1, 2 sigma.
 
-Programs can read these tables too: see `paritas_records` and `paritas_enumerations` in `paritas_records.h`.
+Programs can read these tables too: see `paritas_records`, `paritas_enumerations` and `paritas_option_lists`
+in `paritas_records.h`.
 
 ## Records
+"""
+OPTIONS = """\
+## Options
+
+Each table is a struct in C. Python's keywords have the names in C. Numbers outside the bounds are refused.
 """
 C_API = """\
 # The C interface
@@ -73,7 +79,7 @@ upper limit:   observed 1.011572, expected 1.062355
 ```
 
 With CMake use `find_package(Paritas)` and link `Paritas::paritas`. The text below comes from the headers. The
-tests compile and run the examples. Tables of all records and enumerations: [results](results.md).
+tests compile and run the examples. Tables of all records, options and enumerations: [results](results.md).
 """
 COMMAND_LINE = """\
 # The command line
@@ -144,10 +150,31 @@ Record._fields_ = [
 ]
 
 
+class Bound(ctypes.Structure):
+    _fields_ = [("value", ctypes.c_double)]
+    _fields_ += [(name, ctypes.c_int) for name in ("exists", "open", "or_zero")]
+
+
+class Option(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("name", "word", "unit", "doc")]
+    _fields_ += [("type", ctypes.c_int), ("offset", ctypes.c_size_t), ("size", ctypes.c_size_t)]
+    _fields_ += [("enumeration", ctypes.POINTER(Enumeration)), ("otherwise", ctypes.c_double)]
+    _fields_ += [("lower", Bound), ("upper", Bound)]
+
+
+class OptionList(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("doc", ctypes.c_char_p), ("size", ctypes.c_size_t)]
+    _fields_ += [("n_options", ctypes.c_size_t), ("options", ctypes.POINTER(Option))]
+
+
 def described(library):
-    """(enumerations, records) of the library, in its order."""
+    """(enumerations, records, structs of options) of the library, in its order."""
     out = []
-    for function, kind in (("paritas_enumerations", Enumeration), ("paritas_records", Record)):
+    for function, kind in (
+        ("paritas_enumerations", Enumeration),
+        ("paritas_records", Record),
+        ("paritas_option_lists", OptionList),
+    ):
         call = getattr(library, function)
         call.restype = ctypes.POINTER(kind)
         count = ctypes.c_size_t()
@@ -172,8 +199,47 @@ def type_of(field):
     return f"{name} [{field.count}]" if field.is_array and field.type != 6 else name
 
 
+def bounds_of(option):
+    """Bounds in mathematicians' brackets: "[0, 1)"."""
+    lower, upper = option.lower, option.upper
+    if not (lower.exists or upper.exists):
+        return ""
+    start = ("(" if lower.open else "[") + f"{lower.value:.10g}"
+    if not lower.exists:
+        start = "(-inf" if option.type == 0 else "[0"
+    end = f"{upper.value:.10g}" + (")" if upper.open else "]") if upper.exists else "inf)"
+    return ("0 or " if lower.or_zero else "") + f"{start}, {end}"
+
+
+def default_of(option):
+    if not option.enumeration:
+        return f"{option.otherwise:.17g}" if option.type else repr(option.otherwise).removesuffix(".0")
+    words = option.enumeration[0].words
+    return next(w.word.decode() for w in words[: option.enumeration[0].n] if w.value == option.otherwise)
+
+
+def options_table(options):
+    """The table of one struct of options."""
+    rows = []
+    for option in options.options[: options.n_options]:
+        kind = option.enumeration[0].name.decode() if option.enumeration else ""
+        whole = "unsigned" if option.size == 4 else "64-bit unsigned"
+        rows.append(
+            (
+                f"`{option.name.decode()}`",
+                f"`{option.word.decode()}`" if option.word else "",
+                link(kind) if kind else {0: "double", 1: whole, 2: "int", 3: "0 or 1"}[option.type],
+                default_of(option),
+                bounds_of(option),
+                option.unit.decode(),
+                option.doc.decode(),
+            )
+        )
+    return table(("in C", "in the program", "type", "default", "bounds", "unit", "meaning"), rows)
+
+
 def results(library):
-    enumerations, records = described(library)
+    enumerations, records, structs = described(library)
     out = [RESULTS]
     out += table(("record", "holds"), ((link(r.name.decode()), r.doc.decode()) for r in records))
     for record in records:
@@ -184,6 +250,9 @@ def results(library):
             name = f"`{word}`" if word else ""
             rows.append((name, f"`{field.name.decode()}`", type_of(field), unit, field.doc.decode()))
         out += table(("field", "in C", "type", "unit", "meaning"), rows)
+    out += [OPTIONS]
+    for options in structs:
+        out += [f"### {options.name.decode()}", "", options.doc.decode(), "", *options_table(options)]
     out += ["## Enumerations", ""]
     for enumeration in enumerations:
         out += [f"### {enumeration.name.decode()}", "", enumeration.doc.decode(), ""]
@@ -200,13 +269,15 @@ def results(library):
 # ---- c-api.md: the headers ---------------------------------------------------------------------------
 
 LISTS = re.compile(
-    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)"
+    r"|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
     r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
     re.M,
 )
 MADE_OF_LISTS = re.compile(
     r"typedef (?:enum|struct) (\w+) \{\s*(?:size_t size;\s*)?"
-    r"PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?)\)\s*\} \1;\n?"
+    r"PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?|PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, ?)\)"
+    r"\s*\} \1;\n?"
 )
 COMMENT = re.compile(r"\s*/\*(.*?)\*/\s*", re.S)
 

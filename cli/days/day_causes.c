@@ -90,7 +90,7 @@ static paritas_status count_good(struct day_work *work, const struct losscone_pl
     return PARITAS_OK;
 }
 
-/* With potentials from the plasma, in sunlight or shade. The day keeps its own. */
+/* Counts good sweeps with potentials from the plasma, in sunlight or shade. The day keeps its own. */
 static paritas_status count_good_of_plasma(struct day_work *work, const struct losscone_plan *plan,
                                            const struct plasma_plan *plasma, bool sunlit,
                                            struct sample *sample, size_t *good)

@@ -30,7 +30,7 @@ extern const struct option options_days[];
 paritas_status days_find(struct session *session, struct days *days);
 /* Days are far apart: a sweep's number, and so its random numbers, are the same in any run. */
 uint64_t day_first_sweep(const struct day *day);
-/* With its parents, unless it is there. It must be writable. */
+/* Makes a folder and its parents, unless they are there. It must be writable. */
 paritas_status make_folder(struct session *session, const char *folder);
 /* INVALID_INPUT with the reason. */
 paritas_status no_day_file(paritas_context *context, const char *path);

@@ -1,38 +1,18 @@
 /* day_losscone.c: options and fits of loss cones. */
 #include "days/day_losscone.h"
-#include "days/day_settings.h"
 #include "moon/losscone/losscone.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #define MOST_DRAWS 65536 /* limit of paritas_losscone_bootstrap */
 
 const struct option options_losscone[] = {
-    {"--method", OPTION_CHOICE, "halekas|lillis",
-     "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident", "halekas"},
     {"--response", OPTION_CHOICE, "hard|folded|both",
      "the cone's edge at the row's energy, averaged over the instrument's energy response, or both side by "
      "side",
      "both"},
-    {"--search", OPTION_CHOICE, "exact|de", "proven global minimum, or differential evolution", "exact"},
-    {"--seed", OPTION_WHOLE, "N", "of de and of the bootstrap", "42"},
-    {"--population", OPTION_COUNT, "N", "of de", "50"},
-    {"--generations", OPTION_COUNT, "N", "of de, at most", "500"},
-    {"--box-limit", OPTION_COUNT, "N", "boxes of the exact search, a sweep", "20000"},
-    {"--potential-lower", OPTION_NUMBER, "V", "bound of the surface potential U; default: -2000"},
-    {"--potential-upper", OPTION_NUMBER, "V", "default: 20"},
-    {"--ratio-lower", OPTION_NUMBER, "R",
-     "bound of the ratio r of the field at the spacecraft to that at the surface; default: 0.3"},
-    {"--ratio-upper", OPTION_NUMBER, "R", "default: 1.1"},
-    {"--amplitude-lower", OPTION_NUMBER, "A", "bound of the beam's amplitude; default: 0"},
-    {"--amplitude-upper", OPTION_NUMBER, "A", "default: 5; 0: no beam"},
-    {"--beam-width", OPTION_NUMBER, "EV", "default: 15"},
-    {"--beam-sigma", OPTION_NUMBER, "DEGREES", "default: 7.5"},
-    {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
-    {"--response-width", OPTION_NUMBER, "W",
-     "half width of the energy response, as a part of the energy; default: 0.25"},
+    LIBRARY_ROWS(PARITAS_LOSSCONE_FIT_OPTIONS, paritas_losscone_options),
     {"--response-weights", OPTION_CHOICE, "spectrum|equal",
      "energies of the folded edge: weighted by the measured spectrum, or five of equal weight", "spectrum"},
     {"--least-counts", OPTION_NUMBER, "N",
@@ -46,58 +26,16 @@ const struct option options_losscone[] = {
 
 const struct option options_losscone_confidence[] = {
     {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search): at 4 times the mean square residual (6 times for the folded "
-     "edge weighted by the spectrum), or calibrated",
+     "sets of U around the minimum (exact search): at 4 times the mean square residual (6 times for the "
+     "folded edge weighted by the spectrum), or calibrated",
      "residuals"},
     {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
     {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
     {"--level", OPTION_NUMBER, "P", "coverage that the bootstrap aims at", "0.68"},
     {"--step", OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.05"},
-    {"--potential-errors", OPTION_NUMBER, "N",
-     "sets allow for N standard deviations of a spacecraft potential that was found from the plasma; "
-     "default: 2"},
+    LIBRARY_ROWS(PARITAS_LOSSCONE_SET_OPTIONS, paritas_losscone_options),
     {0},
 };
-
-enum { FOLDED = 1, SETS = 2 };
-#define FIELD(name) offsetof(paritas_losscone_options, name)
-static const struct setting settings[] = {
-    {"--potential-lower", FIELD(potential_lower)},
-    {"--potential-upper", FIELD(potential_upper)},
-    {"--ratio-lower", FIELD(ratio_lower)},
-    {"--ratio-upper", FIELD(ratio_upper)},
-    {"--amplitude-lower", FIELD(amplitude_lower)},
-    {"--amplitude-upper", FIELD(amplitude_upper)},
-    {"--beam-width", FIELD(beam_width)},
-    {"--beam-sigma", FIELD(beam_sigma)},
-    {"--background", FIELD(background)},
-    {"--response-width", FIELD(response_width), .part = FOLDED},
-    {"--potential-errors", FIELD(potential_errors), .part = SETS},
-};
-
-/* Refusals name the option. */
-static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
-{
-    const struct arguments *arguments = session->arguments;
-    paritas_losscone_options checked;
-    if (losscone_options_read(session->context, options, &checked) == PARITAS_OK) return PARITAS_OK;
-    const char *message = paritas_error_message(session->context);
-    if (strncmp(message, "options: ", 9) == 0) message += 9;
-    for (size_t i = 0; i < arguments->n_given; i++) {
-        char word[32];
-        const char *name = arguments->given[i].option->name;
-        /* the library says "ratio" for --ratio-lower */
-        size_t length = strlen(name) - 2;
-        if (length > 6 &&
-            (strcmp(name + 2 + length - 6, "-lower") == 0 || strcmp(name + 2 + length - 6, "-upper") == 0))
-            length -= 6;
-        if (length >= sizeof word) continue;
-        for (size_t k = 0; k < length; k++) word[k] = name[2 + k] == '-' ? '_' : name[2 + k];
-        word[length] = '\0';
-        if (strstr(message, word)) return usage_failure(session, "%s: %s", name, message);
-    }
-    return usage_failure(session, "%s", message);
-}
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan)
 {
@@ -117,13 +55,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .subtract = option_value(session, "--subtract-background")->choice == 0,
                                    .weighted = option_value(session, "--response-weights")->choice == 0};
     paritas_losscone_options *o = &plan->options;
-    o->method = (paritas_losscone_method)option_constant(session, "--method", "paritas_losscone_method");
-    o->search = (paritas_losscone_search)option_constant(session, "--search", "paritas_losscone_search");
-    o->seed = option_whole(session, "--seed");
-    o->population = (unsigned)option_count(session, "--population");
-    o->generations = (unsigned)option_count(session, "--generations");
-    o->box_limit = (unsigned)option_count(session, "--box-limit");
-    TRY(settings_take(session, COUNT_OF(settings), settings, o));
+    TRY(options_take(session, "paritas_losscone_options", o));
     if (!isnan(plan->threshold)) {
         if (asked)
             return usage_failure(session,
@@ -143,7 +75,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
             return usage_failure(session, "confidence sets need --search exact");
         plan->confidence = CONFIDENCE_NONE;
     }
-    return check_options(session, o);
+    return PARITAS_OK;
 }
 
 void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
@@ -161,8 +93,10 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     }
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
-    settings_write(writer, COUNT_OF(settings), settings, o,
-                   (plan->folded ? FOLDED : 0u) | (plan->confidence != CONFIDENCE_NONE ? SETS : 0u));
+    const bool sets = plan->confidence != CONFIDENCE_NONE;
+    const char *const left_out[] = {plan->folded ? "" : "response_width", sets ? "" : "potential_errors",
+                                    NULL};
+    options_write(writer, "paritas_losscone_options", o, left_out);
     if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
     write_number(writer, "least_counts", plan->least_counts);
     write_string(writer, "subtract_background", plan->subtract ? "auto" : "none");
@@ -172,8 +106,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
         write_integer(writer, "draws", plan->draws);
         write_number(writer, "level", plan->level);
     }
-    if (plan->confidence != CONFIDENCE_NONE)
-        write_number(writer, "step", plan->step > 0.0 ? plan->step : NAN);
+    if (sets) write_number(writer, "step", plan->step > 0.0 ? plan->step : NAN);
 }
 
 const char *losscone_model_name(int model)

@@ -42,8 +42,8 @@ struct plasma_columns {
 /* Empty when memory is short. */
 struct plasma_columns add_plasma(struct day_work *work, const struct plasma_answers *answers);
 
-/* 5 wake: dark footpoint. Else by temperature (eV): 1 solar wind < 30, 2 magnetosheath < 80, 3 lobe < 150,
- * 4 plasma sheet. 0: unknown. */
+/* Region of the plasma. 5 wake: dark footpoint. Else by temperature (eV): 1 solar wind < 30, 2 magnetosheath
+ * < 80, 3 lobe < 150, 4 plasma sheet. 0: unknown. */
 int environment_class(double projection_in_sun, double temperature);
 
 #endif

@@ -462,7 +462,7 @@ static paritas_status one_day(struct state *state, size_t k)
     return status;
 }
 
-/* NULL: the day could not be read. */
+/* Returns NULL if the day could not be read. */
 static const struct json *answer_of(const struct state *state, size_t k)
 {
     return state->made[k] ? json_get(state->made[k]->root, "answer") : NULL;
@@ -594,7 +594,7 @@ static void answer_of_run(struct state *state)
     answer_counts(state, "reasons", "masked: ");
 }
 
-/* For the reading thread: one thread, CPU, f64. */
+/* Opens a context for the reading thread: one thread, CPU, f64. */
 static paritas_status open_beside(struct session *session, paritas_context **beside)
 {
     paritas_options options = session->options;

@@ -44,7 +44,7 @@ bool sources_has(const struct sources *sources, int source);
 bool sources_mag_is_of(const struct day_file *mag, const struct day *day);
 paritas_status sources_open(struct session *session, struct sources *sources);
 void sources_close(struct sources *sources);
-/* INVALID_INPUT: several days and a table without dates. Spectrum numbers repeat every day. */
+/* Refuses several days with a table without dates (INVALID_INPUT): spectrum numbers repeat every day. */
 paritas_status sources_check_days(struct session *session, const struct sources *sources, size_t days);
 /* Files by digest. */
 paritas_status sources_describe(struct session *session, const struct sources *sources,
@@ -73,7 +73,7 @@ struct sweeps {
 paritas_status sweeps_load(paritas_context *context, const struct sources *sources, const struct day *day,
                            struct sweeps *sweeps);
 void sweeps_free(struct sweeps *sweeps);
-/* Of the spacecraft, for sweep k and its rows. */
+/* Sets the spacecraft's potential for sweep k and its rows. */
 void sweeps_set_potential(struct sweeps *sweeps, size_t k, double potential);
 paritas_sweeps sweeps_of(const struct sweeps *sweeps);
 

@@ -61,9 +61,9 @@ const struct option options_truth[] = {
 
 const char *const truth_names[TRUTHS] = {"hard", "folded", "integral"};
 
-/* In the order of --region. Rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys. Res. 103
- * (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al., Planet.
- * Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
+/* Regions in the order of --region. Rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys.
+ * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al.,
+ * Planet. Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
 static const struct region {
     const char *name;
     struct range density, kappa, temperature;
@@ -99,7 +99,7 @@ static const struct setting settings[] = {
     {"--dead-time", FIELD(counting.dead_time), SETTING_NUMBER, 0.0, 1.0, COUNTS},
 };
 
-paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan)
+paritas_status synthetic_plan_open(struct session *session, uint64_t seed, struct synthetic_plan *plan)
 {
     static const double polarities[] = {1.0, -1.0, 0.0};
     const struct given *truth = option_given(session, "--truth"), *region = option_given(session, "--region");
@@ -112,7 +112,7 @@ paritas_status synthetic_plan_open(struct session *session, struct synthetic_pla
                                     .polarity = polarities[option_value(session, "--true-polarity")->choice],
                                     .truth = truth ? truth->choice : TRUTH_HARD,
                                     .region = region ? region->choice : -1,
-                                    .seed = option_whole(session, "--seed")};
+                                    .seed = seed};
     if (region) {
         plan->density = regions[region->choice].density;
         plan->kappa = regions[region->choice].kappa;
@@ -235,7 +235,7 @@ static void draw_geometry(const struct synthetic_plan *plan, const double *theta
     }
 }
 
-/* In units of the response's sigma. */
+/* Node m in units of the response's sigma. */
 static double response_node(size_t m)
 {
     return -3.5 + 7.0 * (double)m / (RESPONSE_NODES - 1);

@@ -38,7 +38,7 @@ struct synthetic_plan {
 
 extern const struct option options_truth[];
 #define GROUP_TRUTH {"Truth", options_truth}
-paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan);
+paritas_status synthetic_plan_open(struct session *session, uint64_t seed, struct synthetic_plan *plan);
 void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *writer);
 
 /* Of each sweep, with its column of truth.csv; geometry columns are named as --geometry and

@@ -156,6 +156,8 @@ constraint_centres: _FloatsAnswer
 ranking: _Answer
 breakdown: _Answer
 goodness_of_fit: _Answer
+asimov_data: _Answer
+predict: _Answer
 fit_toys: _Answer
 hypotest_toys: _Answer
 significance_toys: _Answer

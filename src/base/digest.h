@@ -16,7 +16,7 @@ struct sha256 {
 };
 
 void sha256_open(struct sha256 *digest);
-/* Without SHA instructions, for tests. */
+/* Opens a digest without SHA instructions, for tests. */
 void sha256_open_plain(struct sha256 *digest);
 void sha256_append(struct sha256 *digest, const void *bytes, size_t length);
 /* hex: 65 bytes */

@@ -1,4 +1,4 @@
-/* public_lists.h: lists of enumerations and records. A new public header adds its two. */
+/* public_lists.h: lists of enumerations, records and structs of options. A new public header adds its own. */
 #ifndef PARITAS_PUBLIC_LISTS_H
 #define PARITAS_PUBLIC_LISTS_H
 
@@ -21,5 +21,7 @@
     PARITAS_FIT_RECORDS(RECORD)        \
     PARITAS_STATISTICS_RECORDS(RECORD) \
     PARITAS_TOYS_RECORDS(RECORD) PARITAS_LOSSCONE_RECORDS(RECORD) PARITAS_KAPPA_RECORDS(RECORD)
+#define ALL_OPTION_LISTS(OPTIONS) \
+    OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")
 
 #endif

@@ -214,7 +214,7 @@ static bool cache_key(const struct accelerator_build *build, char key[65])
     return kernel_cache_key(build->context, made_by, build->text, build->text_size, key);
 }
 
-/* From the cache, else (or if refused) compiled. */
+/* Takes a kernel from the cache. Compiles it if it is not there, or is refused. */
 static paritas_status obtain(const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
     paritas_context *context = build->context;

@@ -58,7 +58,7 @@ struct device_request {
     bool no_processor; /* refuse the CPU, under any name */
 };
 
-/* False: the caller cancels. */
+/* Returns false if the caller cancels. */
 static inline bool device_report(const struct device_launch *launch, uint64_t done)
 {
     const struct device_progress *p = launch->progress;

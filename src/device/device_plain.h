@@ -4,7 +4,7 @@
 
 #include "device/device_kind.h"
 
-/* As device_open, without "auto". */
+/* Opens as device_open does, without "auto". */
 paritas_status plain_open(paritas_context *context, const char *name, const struct device_request *request,
                           struct paritas_device **device);
 /* Opens number `index` of the kind named `kind` and self-tests it. */

@@ -24,7 +24,7 @@ void self_test_fill(struct self_test_data *data);
 paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
                                 const struct self_test_data *data, unsigned lanes, bool usual_teams,
                                 double *out);
-/* Of a group of results. */
+/* Word for a group of results. */
 const char *self_test_word(unsigned group);
 
 #endif

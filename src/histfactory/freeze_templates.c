@@ -124,7 +124,7 @@ paritas_status freeze_find_templates(struct freezer *f)
     return PARITAS_OK;
 }
 
-/* NULL: none from `begin` on. */
+/* Returns NULL if there is none from `begin` on. */
 static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t begin, const struct hf_set *set)
 {
     for (uint32_t i = begin; i < made->n_widths; i++)

@@ -379,7 +379,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     return fit_again(infer, profile, false, n, points);
 }
 
-/* Neither fixed nor at a bound. */
+/* Is the parameter neither fixed nor at a bound? */
 static bool is_free(const struct infer_profile *profile, size_t parameter)
 {
     const paritas_parameter_state state = profile->states[parameter];

@@ -106,9 +106,10 @@ static inline double infer_widest(double lower, double upper)
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);
 /* Doubles the width of the parameter of interest's bounds until mu fits, up to `widest`. */
 void infer_widen(struct infer *infer, double mu);
-/* For answers without a place for it. */
+/* Notes widened bounds, for answers without a place for them. */
 void infer_note_widening(const struct infer *infer);
-/* As infer_check_value, for the parameter of interest of a test, where 0 stands for the background alone. */
+/* Checks as infer_check_value does, for the parameter of interest of a test, where 0 stands for the
+ * background alone. */
 paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value);
 
 /* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */
@@ -120,7 +121,8 @@ static inline bool infer_has_several(const paritas_minima *minima)
 
 double infer_bounded(const struct infer *infer, size_t parameter, double value);
 
-/* At n points, with the base job's templates. On the host in f64, as searches and generated data need. */
+/* Evaluates n points with the base job's templates, on the host in f64, as searches and generated data need.
+ * */
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian);
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
@@ -148,7 +150,7 @@ paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *p
 paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
                                 double *slope);
 
-/* From the covariance, or on a bound from the curvature. NaN: neither. */
+/* Takes the variance from the covariance, or on a bound from the curvature. NaN: neither. */
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance);
 

@@ -205,7 +205,7 @@ paritas_status store_read_fits(struct store *store, int (*take)(void *user, cons
     return read_rows(store, STORE_FITS, NULL, NULL, take, user);
 }
 
-/* false: no such toys. */
+/* Returns false if there are no such toys. */
 static bool find_range(struct key_range *range, uint64_t first, size_t n)
 {
     if (n == 0 || first > (uint64_t)INT64_MAX) return false;

@@ -16,7 +16,7 @@ struct store {
 };
 
 paritas_status rows_create_table(struct store *store);
-/* In the caller's transaction. */
+/* Inserts a row in the caller's transaction. */
 paritas_status row_insert(struct store *store, const void *row);
 
 /* First and last toy; TESTS: at one mu and hypothesis. */

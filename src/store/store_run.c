@@ -30,7 +30,7 @@ const struct store_table *run_table(const struct store_run *run)
     return &tables[run_entry(run, STORE_IMPORTANCE) ? TABLE_WEIGHTED_TESTS : TABLE_TESTS];
 }
 
-/* Of a row of this kind. */
+/* Toy number of a row of this kind. */
 static uint64_t toy_of(enum store_kind kind, const void *row)
 {
     return kind == STORE_FITS ? ((const struct store_fit *)row)->toy : ((const paritas_toy *)row)->toy;

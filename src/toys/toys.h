@@ -109,7 +109,7 @@ paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_
 /* Several minima: facts only where there are some. */
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result);
 
-/* Of the normal distribution at i - 2 standard deviations. */
+/* Percentile of the normal distribution at i - 2 standard deviations. */
 double toy_percentile(int i);
 /* Z of a fraction p of n toys, with its first-order error; a lower limit if no toy is as extreme. */
 double toy_significance(double p, double p_error, uint64_t n, double *error, double *at_least);
@@ -117,9 +117,9 @@ double toy_significance(double p, double p_error, uint64_t n, double *error, dou
 /* All are counts. */
 void toys_add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one);
 
-/* With options->fix_aux: auxiliary data as observed. */
+/* Sets auxiliary data as observed if options->fix_aux asks for it. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
-/* In the arena. *point stays if the fit does not converge. */
+/* Finds the point where data are expected, in the arena. *point stays if the fit does not converge. */
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose);

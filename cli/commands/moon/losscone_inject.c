@@ -132,7 +132,7 @@ static paritas_status inject(struct injection *j)
     return PARITAS_OK;
 }
 
-/* In the order of JSON and table. */
+/* Numbers of the summary in the order of JSON and table. */
 #define SUMMARY_LIST(ITEM)           \
     ITEM(bias, 2)                    \
     ITEM(rmse, 2)                    \
@@ -291,7 +291,7 @@ static int run(struct session *session)
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     TRY(losscone_plan_open(session, &j.plan));
-    TRY(synthetic_plan_open(session, &j.truth));
+    TRY(synthetic_plan_open(session, j.plan.options.seed, &j.truth));
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
     const bool both = !option_given(session, "--truth");
     for (int kind = 0; kind < TRUTHS; kind++)

@@ -18,11 +18,10 @@ static const struct option options[] = {
     {"--seed", OPTION_WHOLE, "N", "", "42"},
     {"--exact", OPTION_FLAG, NULL, "numbers that read back to the same bits; default: the archive's digits"},
     {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
-    {"--beam-width", OPTION_NUMBER, "EV", "default: 15"},
-    {"--beam-sigma", OPTION_NUMBER, "DEGREES", "default: 7.5"},
-    {"--response-width", OPTION_NUMBER, "W",
-     "half width of the energy response, as a part of the energy; default: 0.25"},
+    LIBRARY_ROW("--background", paritas_losscone_options),
+    LIBRARY_ROW("--beam-width", paritas_losscone_options),
+    LIBRARY_ROW("--beam-sigma", paritas_losscone_options),
+    LIBRARY_ROW("--response-width", paritas_losscone_options),
     {"--response-weights", OPTION_CHOICE, "spectrum|equal",
      "energies of --truth folded: weighted by the spectrum, or five of equal weight", "spectrum"},
     {0},
@@ -47,10 +46,7 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
         .session = session, .options = options_default, .folder = option_text(session, "--output-folder")};
     s->days = option_count(session, "--days");
     s->sweeps = option_count(session, "--sweeps");
-    s->options.background = option_number_or(session, "--background", s->options.background);
-    s->options.beam_width = option_number_or(session, "--beam-width", s->options.beam_width);
-    s->options.beam_sigma = option_number_or(session, "--beam-sigma", s->options.beam_sigma);
-    s->options.response_width = option_number_or(session, "--response-width", s->options.response_width);
+    TRY(options_take(session, "paritas_losscone_options", &s->options));
     snprintf(utc, sizeof utc, "%.40sT00:00:00", start);
     if (!s->folder) return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
     if (strlen(start) != 10 || !er_read_utc(utc, utc + strlen(utc), &s->start))
@@ -58,7 +54,7 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
     if (s->sweeps > 1080)
         return usage_failure(session, "--sweeps takes a number up to 1080: a day has no more of them");
     TRY(make_folder(session, s->folder));
-    TRY(synthetic_plan_open(session, &s->plan));
+    TRY(synthetic_plan_open(session, option_whole(session, "--seed"), &s->plan));
     s->plan.weighted = option_value(session, "--response-weights")->choice == 0;
     return paritas_er_theta(session->context, option_text(session, "--theta"), s->theta);
 }

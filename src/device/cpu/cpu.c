@@ -272,7 +272,7 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
     return best;
 }
 
-/* For the device's instruction set or the next plainer one. NULL: none. */
+/* Variant for the device's instruction set or the next plainer one. NULL: none. */
 static const struct cpu_variant *choose_variant(const struct paritas_device *device,
                                                 const struct kernel_module *module,
                                                 const struct device_launch *launch)

@@ -85,7 +85,7 @@ static void put_linear(double hi, double lo, paritas_normsys_code code, double *
     }
 }
 
-/* By enum hf_normsys_number. */
+/* Numbers of a factor in the order of enum hf_normsys_number. */
 static void factor_numbers(double hi, double lo, paritas_normsys_code code, double *c)
 {
     memset(c, 0, HF_NORMSYS_OWN_NUMBERS * sizeof *c);

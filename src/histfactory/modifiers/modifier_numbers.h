@@ -79,7 +79,7 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
 
 /* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */
 size_t hf_factor_count(unsigned model_code);
-/* Into the table of all entries a factor that is hi at 1 and lo at -1: what the kernels read of enum
+/* Puts a factor, hi at 1 and lo at -1, into the table of all entries: what the kernels read of enum
  * hf_normsys_number. */
 void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *table,
                    uint32_t entry);

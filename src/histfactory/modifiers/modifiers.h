@@ -83,7 +83,7 @@ static inline const struct hf_modifier_kind *hf_kind(hf_type type)
 {
     return hf_kinds[type];
 }
-/* HF_TYPE_COUNT: no such type. */
+/* Returns HF_TYPE_COUNT if there is no such type. */
 hf_type hf_type_of(const char *text);
 
 #define HF_BIT(type) (1u << (type))

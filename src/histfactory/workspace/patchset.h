@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 
-/* On a copy of `workspace`. The patch set is verified: digests are not checked again. */
+/* Applies an entry to a copy of `workspace`. The patch set is verified: digests are not checked again. */
 paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset, const struct json *entry,
                                        size_t index, paritas_workspace **patched);

@@ -57,12 +57,12 @@ paritas_status hf_fields(const struct hf_place *place, const struct json *object
 /* Refuses a version other than 1.0.0, of pyhf's schemas. */
 paritas_status hf_check_version(const struct hf_place *root, const struct json *version);
 
-/* For every element of array `key` of `up`; stops at a failure. */
+/* Checks every element of array `key` of `up`, and stops at a failure. */
 typedef paritas_status hf_check(void *user, const struct hf_place *place, const struct json *node);
 paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
                        void *user);
 
-/* For messages: "0.5", "\"text\"", "an object". */
+/* Describes a node for messages: "0.5", "\"text\"", "an object". */
 const char *hf_describe(const struct json *node, char out[64]);
 const char *hf_number(double value, char out[32]);
 

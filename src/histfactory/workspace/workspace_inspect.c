@@ -30,7 +30,7 @@ static void set(struct inspect *inspect, struct json *object, const char *key, s
     if (!json_set(inspect->out, object, key, child)) inspect->good = false;
 }
 
-/* As an integer literal. */
+/* Makes an integer literal. */
 static struct json *make_count(struct inspect *inspect, uint32_t count)
 {
     struct json *node = json_new_number(inspect->out, count);
@@ -57,7 +57,7 @@ static struct json *append_pair(struct inspect *inspect, struct json *array, con
     return pair;
 }
 
-/* By pyhf's laws of the modifiers. */
+/* Constraint by pyhf's laws of the modifiers. */
 static const char *constraint_of(uint32_t types)
 {
     uint32_t constraints = 0;

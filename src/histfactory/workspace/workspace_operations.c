@@ -229,7 +229,7 @@ static bool rename_pois(const struct visit *visit, struct json *config)
     return good;
 }
 
-/* Also the parameters of interest of a measurement. */
+/* Also renames the parameters of interest of a measurement. */
 static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;

@@ -134,7 +134,7 @@ paritas_status hf_workspace_check(paritas_context *context, const paritas_worksp
 /* Reads samples once for all documents that will share them (json_share); their models must not live longer.
  * A document of the wrong shape has no reading. */
 paritas_status hf_reading_keep(paritas_context *context, paritas_workspace *workspace);
-/* NULL: not read before. */
+/* Returns NULL if it was not read before. */
 const struct hf_sample *hf_reading_find(const struct hf_reading *reading, const struct json *node);
 
 /* Member of a normsys' or histosys' data, beyond pyhf's schema: its own interpolation, as "code2c". Fills
@@ -152,7 +152,7 @@ paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread
 
 /* The name of a text, new or not; NULL: out of memory. */
 struct hf_name *hf_names_enter(struct hf_names *names, const char *text, uint32_t length);
-/* NULL: unknown. */
+/* Returns NULL for an unknown name. */
 struct hf_name *hf_names_find(const struct hf_names *names, const char *text);
 /* Fills `rank`; returns names in that order. NULL: out of memory. */
 struct hf_name **hf_names_rank(const struct hf_names *names);

@@ -119,7 +119,7 @@ static void sort_keys(uint64_t *keys, uint32_t n)
     }
 }
 
-/* By rank and type. Moves each once. `keys`, `copies`: scratch, an element a modifier. */
+/* Sorts by rank and type, and moves each once. `keys`, `copies`: scratch, an element a modifier. */
 static void sort_modifiers(struct hf_sample *sample, uint64_t *keys, struct hf_modifier *copies)
 {
     const uint32_t n = sample->n_modifiers;

@@ -156,7 +156,7 @@ static paritas_status enter_sample(struct hf_raw *raw, const struct hf_place *pl
     return PARITAS_OK;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL without memory. */
 static struct hf_name *twin_of(struct hf_raw *raw, const struct hf_name *lent)
 {
     struct hf_name **twin = &raw->twins[lent->rank];
@@ -164,7 +164,7 @@ static struct hf_name *twin_of(struct hf_raw *raw, const struct hf_name *lent)
     return *twin;
 }
 
-/* As if it were read here. Its numbers stay where they are. */
+/* Takes a sample as if it were read here. Its numbers stay where they are. */
 static paritas_status take_sample(struct hf_raw *raw, const struct hf_place *place,
                                   const struct hf_sample *lent, struct hf_sample *sample)
 {

@@ -16,7 +16,7 @@ const struct hf_sample *hf_reading_find(const struct hf_reading *reading, const 
     return node->first ? reading->samples[slot_of(reading, node->first)].sample : NULL;
 }
 
-/* At most half full. */
+/* Makes a table that is at most half full. */
 static bool make_table(struct arena *arena, const struct hf_raw *raw, struct hf_reading *reading)
 {
     reading->n_names = raw->names.count;

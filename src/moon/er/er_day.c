@@ -222,7 +222,7 @@ static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
-/* -1: not `count` digits. */
+/* Returns -1 unless there are `count` digits. */
 static int digits_at(const char *at, unsigned count)
 {
     int value = 0;

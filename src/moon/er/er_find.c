@@ -211,7 +211,7 @@ static int by_date(const void *a, const void *b)
     return one->date != other->date ? (one->date < other->date ? -1 : 1) : strcmp(one->path, other->path);
 }
 
-/* By date. */
+/* Publishes the files in the order of dates. */
 static paritas_status publish(paritas_context *context, struct files *files)
 {
     paritas_er_files *open = &files->open;

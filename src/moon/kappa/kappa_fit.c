@@ -212,7 +212,7 @@ static void clear_result(const struct task *task, const struct view *view, const
     r->density_estimate = view->density_estimate;
 }
 
-/* At a bound: exactly its value. */
+/* The value, or exactly the bound of a parameter at its bound. */
 static double at_bound(paritas_parameter_state state, double value, double lower, double upper)
 {
     return state == PARITAS_PARAMETER_AT_UPPER_BOUND                                       ? upper

@@ -1,5 +1,5 @@
-/* ladder.c: Newton's method from start to start. */
-#include "fit/ladder.h"
+/* profile_newton.c: Newton's method from start to start. */
+#include "fit/profile_newton.h"
 #include "base/counter_random.h"
 #include "fit/minimum.h"
 #include "fit/random_start.h"
@@ -10,46 +10,10 @@
 
 #define ITERATIONS 200 /* per Newton fit */
 
-const struct profile profile_without_answer = {
-    NAN,   NAN,  NAN, NAN, 0.0, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER,
-    false, false};
-
-struct fit_job profile_job(const struct profile_plan *plan, bool conditional, const double *row,
-                           const double *start)
-{
-    return (struct fit_job){.start = start,
-                            .lower = plan->lower,
-                            .upper = plan->upper,
-                            .fixed = plan->fixed,
-                            .row = row,
-                            .held = conditional ? plan->poi : -1,
-                            .held_at = plan->mu};
-}
-
-bool profile_begins_in_f32(const paritas_context *context, const struct profile_plan *plan)
-{
-    return context->precision == 32 && !plan->in_f64;
-}
-
-struct paritas_device *profile_device(const paritas_context *context, const struct profile_plan *plan)
-{
-    return profile_begins_in_f32(context, plan) ? context->device : launch_device_f64(context);
-}
-
-double profile_same_minimum(const paritas_context *context, const struct profile_plan *plan)
-{
-    return 0.5 * (plan->in_f64 ? SAME_MINIMUM : same_minimum(context));
-}
-
-bool profile_land(const struct profile_plan *plan, bool conditional, double *point)
-{
-    const struct fit_job job = profile_job(plan, conditional, NULL, plan->start);
-    return rows_land(paritas_model_frozen(plan->model), &job, point);
-}
-
 enum kind { FREE_FIT, CONDITIONAL_FIT, KINDS };
 
-struct climb {
+/* Profiles that one call fits. */
+struct profiles {
     paritas_context *context;
     const struct profile_plan *plan;
     const struct frozen *model;
@@ -58,17 +22,18 @@ struct climb {
     size_t n;
     const size_t *which;   /* n: numbers of the caller */
     double *points[KINDS]; /* n rows each */
+    bool *landed;          /* n: f32 found a minimum, from which f64 continues */
 };
 
-static struct profile *profile_of(const struct climb *c, size_t k)
+static struct profile *profile_of(const struct profiles *c, size_t k)
 {
     return &c->profiles[c->which[k]];
 }
-static const double *row_of(const struct climb *c, size_t k)
+static const double *row_of(const struct profiles *c, size_t k)
 {
     return c->data + c->which[k] * c->model->n_places;
 }
-static double *point_of(const struct climb *c, enum kind kind, size_t k)
+static double *point_of(const struct profiles *c, enum kind kind, size_t k)
 {
     return c->points[kind] + k * c->model->n_parameters;
 }
@@ -92,21 +57,24 @@ static bool is_better(const struct fit_outcome *outcome, paritas_fit_status know
 
 /* Newton fits of one kind. */
 struct newton {
-    struct climb *climb;
+    struct profiles *profiles;
     enum kind kind;
-    size_t n;
-    const size_t *list;
+    const size_t *list; /* numbers of profiles */
     double *starts;
     uint32_t flags;
-    unsigned iterations;
-    bool in_f32;
-    bool *landed; /* per profile: f32 found a minimum */
+    bool by_f32; /* f32 first; f64 continues from its minima */
+    enum launch_stage stage;
 };
+
+static bool polishes(const struct newton *call)
+{
+    return call->by_f32 && !call->profiles->context->no_polish;
+}
 
 static void keep_better(void *user, const struct fit_job *job, const double *answer)
 {
     const struct newton *call = user;
-    const struct climb *c = call->climb;
+    const struct profiles *c = call->profiles;
     struct profile *profile = profile_of(c, job->index);
     const struct fit_outcome outcome = rows_get_outcome(c->model, answer);
     paritas_fit_status *status = status_of(profile, call->kind);
@@ -117,64 +85,25 @@ static void keep_better(void *user, const struct fit_job *job, const double *ans
     *status = outcome.status;
     *value = outcome.inside ? outcome.value : (double)NAN;
     rows_get_point(c->model, answer, point);
-    if (call->in_f32) profile_land(c->plan, call->kind == CONDITIONAL_FIT, point);
+    if (call->by_f32 && call->stage == STAGE_FIRST)
+        profile_land(c->plan, call->kind == CONDITIONAL_FIT, point);
     if (call->kind == CONDITIONAL_FIT) return;
     profile->edm = outcome.edm;
     if (c->plan->poi >= 0) profile->mu_hat = point[c->plan->poi];
 }
 
-static paritas_status newton_run(struct paritas_device *device, struct newton *call,
-                                 void (*take)(void *user, const struct fit_job *job, const double *answer))
-{
-    const struct climb *c = call->climb;
-    if (call->n == 0) return PARITAS_OK;
-    struct fit_job *jobs = paritas_allocate(c->context, call->n, sizeof *jobs);
-    if (!jobs) return paritas_fail_memory(c->context);
-    for (size_t k = 0; k < call->n; k++) {
-        const size_t index = call->list[k];
-        jobs[k] = profile_job(c->plan, call->kind == CONDITIONAL_FIT, row_of(c, index),
-                              call->starts + index * c->model->n_parameters);
-        jobs[k].index = index;
-    }
-    const paritas_status status = rows_fits_run(
-        c->context, device,
-        &(struct rows_fits){.model = c->model,
-                            .entry = c->model->family->fit[PARITAS_MINIMIZER_NEWTON],
-                            .args = {[FIT_ARG_ITERATIONS] = call->iterations, [FIT_ARG_FLAGS] = call->flags},
-                            .n = call->n,
-                            .jobs = jobs,
-                            .take = take,
-                            .user = call});
-    paritas_release(&c->context->allocator, jobs);
-    return status;
-}
-
-static paritas_status newton(struct climb *c, enum kind kind, size_t n, const size_t *list, double *starts,
-                             uint32_t flags)
-{
-    struct newton call = {.climb = c,
-                          .kind = kind,
-                          .n = n,
-                          .list = list,
-                          .starts = starts,
-                          .flags = flags,
-                          .iterations = ITERATIONS};
-    return newton_run(launch_device_f64(c->context), &call, keep_better);
-}
-
-/* ---- first fits in f32; f64 continues from their minima ---- */
-
-static void hand_on(void *user, const struct fit_job *job, const double *answer)
+static void start_near(void *user, const struct fit_job *job, const double *answer)
 {
     const struct newton *call = user;
-    const struct climb *c = call->climb;
+    const struct profiles *c = call->profiles;
     const struct fit_outcome outcome = rows_get_outcome(c->model, answer);
     double *point = point_of(c, call->kind, job->index);
+    bool *landed = &c->landed[job->index];
     profile_of(c, job->index)->iterations += outcome.iterations;
     rows_get_point(c->model, answer, point);
-    call->landed[job->index] = outcome.status == PARITAS_FIT_CONVERGED &&
-                               profile_land(c->plan, call->kind == CONDITIONAL_FIT, point);
-    if (call->landed[job->index])
+    *landed = outcome.status == PARITAS_FIT_CONVERGED &&
+              profile_land(c->plan, call->kind == CONDITIONAL_FIT, point);
+    if (*landed)
         memcpy(call->starts + job->index * c->model->n_parameters, point,
                c->model->n_parameters * sizeof *point);
 }
@@ -182,41 +111,46 @@ static void hand_on(void *user, const struct fit_job *job, const double *answer)
 static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
                                 enum launch_stage stage, size_t n, const size_t *which)
 {
-    struct newton call = *(const struct newton *)user;
-    size_t *list = paritas_allocate(context, n, sizeof *list);
-    if (!list) return paritas_fail_memory(context);
-    for (size_t k = 0; k < n; k++) list[k] = call.list[which[k]];
-    call.n = n;
-    call.list = list;
-    call.in_f32 = stage == STAGE_FIRST;
-    call.flags = stage == STAGE_NEAR ? FIT_FROM_NEAR : 0;
-    const paritas_status status =
-        newton_run(device, &call, stage == STAGE_FIRST && !context->no_polish ? hand_on : keep_better);
-    paritas_release(&context->allocator, list);
+    struct newton *call = user;
+    const struct profiles *c = call->profiles;
+    struct fit_job *jobs = paritas_allocate(context, n, sizeof *jobs);
+    if (!jobs) return paritas_fail_memory(context);
+    for (size_t k = 0; k < n; k++) {
+        const size_t index = call->list[which[k]];
+        jobs[k] = profile_job(c->plan, call->kind == CONDITIONAL_FIT, row_of(c, index),
+                              call->starts + index * c->model->n_parameters);
+        jobs[k].index = index;
+    }
+    call->stage = stage;
+    const paritas_status status = rows_fits_run(
+        context, device,
+        &(struct rows_fits){.model = c->model,
+                            .entry = c->model->family->fit[PARITAS_MINIMIZER_NEWTON],
+                            .args = {[FIT_ARG_ITERATIONS] = ITERATIONS,
+                                     [FIT_ARG_FLAGS] = stage == STAGE_NEAR ? FIT_FROM_NEAR : call->flags},
+                            .n = n,
+                            .jobs = jobs,
+                            .take = stage == STAGE_FIRST && polishes(call) ? start_near : keep_better,
+                            .user = call});
+    paritas_release(&context->allocator, jobs);
     return status;
 }
 
 static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t i)
 {
     const struct newton *call = user;
-    if (stage != STAGE_FIRST || call->climb->context->no_polish) return STAGE_DONE;
-    return call->landed[call->list[i]] ? STAGE_NEAR : STAGE_ANEW;
+    if (stage != STAGE_FIRST || !polishes(call)) return STAGE_DONE;
+    return call->profiles->landed[call->list[i]] ? STAGE_NEAR : STAGE_ANEW;
 }
 
-static paritas_status newton_by_f32(struct climb *c, enum kind kind, size_t n, const size_t *list,
-                                    double *starts)
+static paritas_status newton(struct newton *call, size_t n)
 {
-    struct newton call = {
-        .climb = c, .kind = kind, .n = n, .list = list, .starts = starts, .iterations = ITERATIONS};
-    const struct launch_stages stages = {run_stage, next_stage, &call};
-    call.landed = paritas_allocate_clear(c->context, c->n, sizeof *call.landed);
-    const paritas_status status = call.landed ? launch_in_stages(c->context, c->context->device, &stages, n)
-                                              : paritas_fail_memory(c->context);
-    paritas_release(&c->context->allocator, call.landed);
-    return status;
+    paritas_context *context = call->profiles->context;
+    const struct launch_stages stages = {run_stage, next_stage, call};
+    return launch_in_stages(context, call->by_f32 ? context->device : launch_device_f64(context), &stages, n);
 }
 
-/* ---- the ladder: starts for fits without an answer ---- */
+/* ---- starts ---- */
 
 enum attempt {
     /* free: plan's start; conditional: free fit, moved along its response if there is a matrix */
@@ -237,7 +171,7 @@ enum attempt {
 
 #define HAIR 1e-6 /* of a parameter: below any error, above creeping steps */
 
-static enum profile_rung rung_of(int attempt)
+static enum profile_method method_of(int attempt)
 {
     return attempt == AT_START       ? PROFILE_NEWTON
            : attempt == AT_SUGGESTED ? PROFILE_SUGGESTED_START
@@ -250,8 +184,8 @@ static uint64_t mix(uint64_t x)
     return random_mixed(x + RANDOM_STEP);
 }
 
-/* Of random points: by the data row and the attempt alone. */
-static uint64_t random_key(const struct climb *c, size_t k, int attempt)
+/* Key of random points. The data row and the attempt alone decide. */
+static uint64_t random_key(const struct profiles *c, size_t k, int attempt)
 {
     const double *row = row_of(c, k);
     uint64_t key = (uint64_t)attempt;
@@ -264,7 +198,7 @@ static uint64_t random_key(const struct climb *c, size_t k, int attempt)
 }
 
 /* Moves each parameter by up to a constraint width, or half its size without one. */
-static void perturb(const struct climb *c, uint64_t key, double *point)
+static void perturb(const struct profiles *c, uint64_t key, double *point)
 {
     for (size_t i = 0; i < c->model->n_parameters; i++) {
         const double width = c->model->width[i], uniform = (double)(int64_t)mix(key + i) * 0x1p-63;
@@ -276,7 +210,7 @@ static void perturb(const struct climb *c, uint64_t key, double *point)
 #define REACH_WIDTHS 2.1 /* of random starts: constraint widths */
 
 /* Moves the suggested start to anywhere within reach and bounds. */
-static void draw_start(const struct climb *c, uint64_t key, double *point)
+static void draw_start(const struct profiles *c, uint64_t key, double *point)
 {
     for (size_t i = 0; i < c->model->n_parameters; i++) {
         const double width = c->model->width[i], part = (double)(mix(key + i) >> 11) * 0x1p-53;
@@ -316,7 +250,7 @@ static void respond(const struct profile_plan *plan, const struct frozen *model,
     for (size_t i = 0; i < p; i++) point[i] += part * column[model->slot_of[i]];
 }
 
-static void put_start(const struct climb *c, int attempt, enum kind kind, size_t k, double *start)
+static void put_start(const struct profiles *c, int attempt, enum kind kind, size_t k, double *start)
 {
     const struct profile_plan *plan = c->plan;
     const size_t p = c->model->n_parameters;
@@ -340,12 +274,12 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
         if (!isfinite(start[i])) start[i] = expected[i];
 }
 
-static enum kind last_kind(const struct climb *c)
+static enum kind last_kind(const struct profiles *c)
 {
     return c->plan->conditional ? CONDITIONAL_FIT : FREE_FIT;
 }
 
-static size_t without_answer(const struct climb *c, enum kind kind, size_t *list)
+static size_t without_answer(const struct profiles *c, enum kind kind, size_t *list)
 {
     size_t n = 0;
     for (size_t k = 0; k < c->n; k++)
@@ -353,7 +287,7 @@ static size_t without_answer(const struct climb *c, enum kind kind, size_t *list
     return n;
 }
 
-static void note_rung(const struct climb *c, enum profile_rung rung)
+static void note_method(const struct profiles *c, enum profile_method method)
 {
     for (size_t k = 0; k < c->n; k++) {
         struct profile *profile = profile_of(c, k);
@@ -361,24 +295,29 @@ static void note_rung(const struct climb *c, enum profile_rung rung)
             profile->status_fixed = profile->status_free;
             profile->value_fixed = profile->value_free;
         }
-        if (profile->rung != PROFILE_NO_ANSWER) continue;
+        if (profile->method != PROFILE_NO_ANSWER) continue;
         if (profile->status_free == PARITAS_FIT_CONVERGED && profile->status_fixed == PARITAS_FIT_CONVERGED)
-            profile->rung = profile->edge ? PROFILE_AT_EDGE : rung;
+            profile->method = profile->edge ? PROFILE_AT_EDGE : method;
     }
 }
 
-static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind, size_t n, const size_t *list,
-                                   double *starts)
+static paritas_status attempt_fits(struct profiles *c, int attempt, enum kind kind, size_t n,
+                                   const size_t *list, double *starts)
 {
     for (size_t k = 0; k < n; k++)
         put_start(c, attempt, kind, list[k], starts + list[k] * c->model->n_parameters);
-    return attempt == AT_START && !c->plan->metric && c->plan->starts == STARTS_USUAL &&
-                   profile_begins_in_f32(c->context, c->plan)
-               ? newton_by_f32(c, kind, n, list, starts)
-               : newton(c, kind, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
+    return newton(&(struct newton){.profiles = c,
+                                   .kind = kind,
+                                   .list = list,
+                                   .starts = starts,
+                                   .flags = attempt == AT_OTHER ? FIT_TO_CLOSER : 0,
+                                   .by_f32 = attempt == AT_START && !c->plan->metric &&
+                                             c->plan->starts == STARTS_USUAL &&
+                                             profile_begins_in_f32(c->context, c->plan)},
+                  n);
 }
 
-static paritas_status climb(struct climb *c, size_t *list, double *starts)
+static paritas_status fit_until_answered(struct profiles *c, size_t *list, double *starts)
 {
     size_t open = 1;
     for (int attempt = 0; attempt < ATTEMPTS && open > 0; attempt++) {
@@ -389,7 +328,7 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
             open += n;
             TRY(attempt_fits(c, attempt, kind, n, list, starts));
         }
-        note_rung(c, rung_of(attempt));
+        note_method(c, method_of(attempt));
     }
     return PARITAS_OK;
 }
@@ -401,7 +340,7 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
 #define ROUNDS_MOST 16
 
 /* Attempts `first` .. `end` - 1, of both kinds each. */
-static paritas_status attempt_all(struct climb *c, int first, int end, size_t n, const size_t *list,
+static paritas_status attempt_all(struct profiles *c, int first, int end, size_t n, const size_t *list,
                                   double *starts)
 {
     for (int attempt = first; attempt < end; attempt++)
@@ -413,7 +352,7 @@ static paritas_status attempt_all(struct climb *c, int first, int end, size_t n,
 }
 
 /* Keeps those in `list` whose fits fell below `levels` (both kinds of each profile), which follow. */
-static size_t still_falling(const struct climb *c, size_t n, size_t *list, double *levels)
+static size_t still_falling(const struct profiles *c, size_t n, size_t *list, double *levels)
 {
     const double same = profile_same_minimum(c->context, c->plan);
     size_t left = 0;
@@ -429,18 +368,18 @@ static size_t still_falling(const struct climb *c, size_t n, size_t *list, doubl
         }
         if (!(fell > same)) continue;
         if (isfinite(fell)) profile->below += 2.0 * fell;
-        if (profile->rung != PROFILE_NO_ANSWER) profile->rung = PROFILE_FURTHER_STARTS;
+        if (profile->method != PROFILE_NO_ANSWER) profile->method = PROFILE_FURTHER_STARTS;
         list[left++] = list[i];
     }
     return left;
 }
 
-static paritas_status climb_rounds(struct climb *c, size_t *list, double *starts, double *levels)
+static paritas_status fit_in_rounds(struct profiles *c, size_t *list, double *starts, double *levels)
 {
     size_t n = c->n;
     for (size_t k = 0; k < n; k++) list[k] = k;
     TRY(attempt_all(c, AT_START, AT_START + 1, n, list, starts));
-    note_rung(c, PROFILE_NEWTON);
+    note_method(c, PROFILE_NEWTON);
     for (size_t i = 0; i < KINDS * n; i++)
         levels[i] = *value_of(profile_of(c, i / KINDS), i % KINDS ? CONDITIONAL_FIT : FREE_FIT);
     TRY(attempt_all(c, AT_SUGGESTED, AT_SUGGESTED + 1, n, list, starts));
@@ -452,15 +391,15 @@ static paritas_status climb_rounds(struct climb *c, size_t *list, double *starts
         if (round + 1 >= ROUNDS_LEAST) n = still_falling(c, n, list, levels);
     }
     still_falling(c, n, list, levels);
-    note_rung(c, PROFILE_FURTHER_STARTS);
+    note_method(c, PROFILE_FURTHER_STARTS);
     return PARITAS_OK;
 }
 
-static paritas_status climb_lowest(struct climb *c, size_t *list, double *starts)
+static paritas_status fit_from_many_starts(struct profiles *c, size_t *list, double *starts)
 {
     double *levels = paritas_allocate(c->context, KINDS * c->n, sizeof *levels);
     const paritas_status status =
-        levels ? climb_rounds(c, list, starts, levels) : paritas_fail_memory(c->context);
+        levels ? fit_in_rounds(c, list, starts, levels) : paritas_fail_memory(c->context);
     paritas_release(&c->context->allocator, levels);
     return status;
 }
@@ -468,7 +407,7 @@ static paritas_status climb_lowest(struct climb *c, size_t *list, double *starts
 /* ---- all attempts ---- */
 
 /* Repeats free fits from lower conditional ones, which found another minimum. */
-static paritas_status refit_above(struct climb *c, size_t *list)
+static paritas_status refit_above(struct profiles *c, size_t *list)
 {
     size_t n = 0;
     for (size_t k = 0; k < c->n; k++) {
@@ -478,32 +417,38 @@ static paritas_status refit_above(struct climb *c, size_t *list)
         profile->refitted = true;
         list[n++] = k;
     }
-    return newton(c, FREE_FIT, n, list, c->points[CONDITIONAL_FIT], 0);
+    return newton(
+        &(struct newton){.profiles = c, .kind = FREE_FIT, .list = list, .starts = c->points[CONDITIONAL_FIT]},
+        n);
 }
 
-paritas_status ladder_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
-                          const size_t *which, const double *data, struct profile *profiles, double *points)
+paritas_status profiles_by_newton(paritas_context *context, const struct profile_plan *plan, size_t n,
+                                  const size_t *which, const double *data, struct profile *profiles,
+                                  double *points)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t p = model->n_parameters;
     size_t *list = paritas_allocate(context, n, sizeof *list);
     double *space = paritas_allocate_clear(context, 3 * n * p, sizeof *space);
-    struct climb c = {.context = context,
-                      .plan = plan,
-                      .model = model,
-                      .data = data,
-                      .profiles = profiles,
-                      .n = n,
-                      .which = which,
-                      .points = {space, space ? space + n * p : NULL}};
-    paritas_status status = list && space ? PARITAS_OK : paritas_fail_memory(context);
+    bool *landed = paritas_allocate_clear(context, n, sizeof *landed);
+    struct profiles c = {.context = context,
+                         .plan = plan,
+                         .model = model,
+                         .data = data,
+                         .profiles = profiles,
+                         .n = n,
+                         .which = which,
+                         .points = {space, space ? space + n * p : NULL},
+                         .landed = landed};
+    paritas_status status = list && space && landed ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK && plan->starts != STARTS_USUAL)
-        status = climb_lowest(&c, list, space + 2 * n * p);
-    if (status == PARITAS_OK) status = climb(&c, list, space + 2 * n * p);
+        status = fit_from_many_starts(&c, list, space + 2 * n * p);
+    if (status == PARITAS_OK) status = fit_until_answered(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(&c, list);
     for (size_t k = 0; k < n && points && status == PARITAS_OK; k++)
         memcpy(points + which[k] * p, point_of(&c, FREE_FIT, k), p * sizeof *points);
     paritas_release(&context->allocator, list);
     paritas_release(&context->allocator, space);
+    paritas_release(&context->allocator, landed);
     return status;
 }

@@ -1,22 +1,18 @@
-/* profile_tasks.c: rows of tasks and answers of the quasi-Newton entry. */
-#include "fit/profile_tasks.h"
+/* profile_quasi_newton.c: rows of tasks and answers of the quasi-Newton entry. */
+#include "fit/profile_quasi_newton.h"
 
 #include <string.h>
 
 #define SHARE_MOST 64u /* tasks per lane: lanes idle only in the last */
 
-static size_t task_row(const struct profile_tasks *tasks, size_t k)
+static size_t task_row(const struct quasi_newton *fits, size_t k)
 {
-    return tasks->which ? tasks->which[k] : k;
+    return fits->which ? fits->which[k] : k;
 }
 
-static uint32_t task_flags(const struct profile_tasks *tasks)
+static uint32_t flags_of(const struct quasi_newton *fits)
 {
-    const struct profile_plan *plan = tasks->plan;
-    return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->wants_ends ? PROFILE_POINTS : 0) |
-           (plan->poi >= 0 && !plan->fixed[plan->poi] && !tasks->holds_poi ? PROFILE_POI_FREE : 0) |
-           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->knows ? PROFILE_KNOWN : 0) |
-           (tasks->own_holds ? PROFILE_HOLDS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
+    return fits->flags | (fits->plan->conditional ? PROFILE_CONDITIONAL : 0);
 }
 
 static const struct profile_metric *metric_of(const struct profile_plan *plan, bool conditional)
@@ -91,9 +87,10 @@ static void put_shared(const struct profile_plan *plan, bool conditional, const 
 
 static paritas_status fill_tasks(void *user, struct launch_rows *rows)
 {
-    const struct profile_tasks *tasks = user;
-    const struct profile_plan *plan = tasks->plan;
-    const struct frozen *model = tasks->model;
+    const struct quasi_newton *fits = user;
+    const struct profile_plan *plan = fits->plan;
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const bool holds = fits->flags & PROFILE_HOLDS, starts_own = fits->flags & PROFILE_STARTS;
     const size_t slots = model->n_slots, places = model->n_places, p = model->n_parameters,
                  count = profile_free_count(plan);
     uint32_t *args = rows->args, *free_slots = args + PROFILE_ARGS;
@@ -101,8 +98,8 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     args[PROFILE_ARG_TASKS] = (uint32_t)rows->n;
     args[PROFILE_ARG_SHARE] = rows->share;
     args[PROFILE_ARG_POI] = plan->poi >= 0 ? model->slot_of[plan->poi] : PROFILE_NO_POI;
-    args[PROFILE_ARG_FLAGS] = task_flags(tasks);
-    args[PROFILE_ARG_EVALUATIONS] = tasks->evaluations;
+    args[PROFILE_ARG_FLAGS] = flags_of(fits);
+    args[PROFILE_ARG_EVALUATIONS] = fits->evaluations;
     args[PROFILE_ARG_FREE] = (uint32_t)count;
     args[PROFILE_ARG_RANK] = (uint32_t)plan->metric->rank;
     if (plan->conditional) args[PROFILE_ARG_RANK_CONDITIONAL] = (uint32_t)plan->metric->conditional->rank;
@@ -112,71 +109,71 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     if (plan->conditional)
         put_shared(plan, true, free_slots, count, rows->in + shared_of_fits(plan, false, count));
     for (size_t k = 0; k < rows->n; k++) {
-        const size_t row = task_row(tasks, rows->at + k);
+        const size_t row = task_row(fits, rows->at + k);
         double *start = starts + k * PROFILE_STARTS_SIZE(slots);
-        memcpy(data + k * places, tasks->data + (tasks->own_holds ? 0 : row * places), places * sizeof *data);
-        for (size_t fit = 0; fit < 2 && tasks->from_ends; fit++)
-            rows_put_point(model, tasks->ends + (2 * row + fit) * p,
-                           fit == 1 && tasks->own_holds ? NULL : model->slot_template, start + fit * slots);
+        memcpy(data + k * places, fits->data + (holds ? 0 : row * places), places * sizeof *data);
+        for (size_t fit = 0; fit < 2 && starts_own; fit++)
+            rows_put_point(model, fits->ends + (2 * row + fit) * p,
+                           fit == 1 && holds ? NULL : model->slot_template, start + fit * slots);
     }
     return PARITAS_OK;
 }
 
-/* Of the free fit of a row. */
-static unsigned take_evaluations(const struct profile_tasks *tasks, size_t row, const double *answer)
+/* Evaluations of the free fit of a row. */
+static unsigned take_evaluations(const struct quasi_newton *fits, size_t row, const double *answer)
 {
-    return tasks->knows ? tasks->plan->known->evaluations[row] : (unsigned)answer[PROFILE_EVALUATIONS_FREE];
+    return fits->flags & PROFILE_KNOWN ? fits->known->evaluations[row]
+                                       : (unsigned)answer[PROFILE_EVALUATIONS_FREE];
 }
 
-static void note_known(const struct profile_tasks *tasks, size_t row, const double *answer)
+static void note_known(const struct quasi_newton *fits, size_t p, size_t row, const double *answer)
 {
-    const struct profile_known *known = tasks->plan->known;
-    const size_t p = tasks->model->n_parameters;
-    if (!known || tasks->knows || tasks->by_f32 || row >= known->n) return;
+    const struct profile_known *known = fits->known;
+    if (!known || (fits->flags & PROFILE_KNOWN) || row >= known->n) return;
     known->evaluations[row] = (unsigned)answer[PROFILE_EVALUATIONS_FREE];
-    memcpy(known->ends + row * p, tasks->ends + 2 * row * p, p * sizeof *known->ends);
+    memcpy(known->ends + row * p, fits->ends + 2 * row * p, p * sizeof *known->ends);
 }
 
 static paritas_status take_tasks(void *user, const struct launch_rows *rows)
 {
-    const struct profile_tasks *tasks = user;
-    const struct frozen *model = tasks->model;
-    const size_t slots = model->n_slots, fits = tasks->plan->conditional ? 2 : 1;
+    const struct quasi_newton *fits = user;
+    const struct frozen *model = paritas_model_frozen(fits->plan->model);
+    const size_t slots = model->n_slots, p = model->n_parameters, n_fits = fits->plan->conditional ? 2 : 1;
     for (size_t k = 0; k < rows->n; k++) {
-        const size_t row = task_row(tasks, rows->at + k);
-        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, task_flags(tasks));
-        struct profile *profile = &tasks->profiles[row];
+        const size_t row = task_row(fits, rows->at + k);
+        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, flags_of(fits));
+        struct profile *profile = &fits->profiles[row];
         profile->iterations +=
-            take_evaluations(tasks, row, answer) + (unsigned)answer[PROFILE_EVALUATIONS_FIXED];
-        if (answer[PROFILE_STATUS] != PARITAS_FIT_CONVERGED || answer[PROFILE_FITS] != (double)fits) continue;
+            take_evaluations(fits, row, answer) + (unsigned)answer[PROFILE_EVALUATIONS_FIXED];
+        if (answer[PROFILE_STATUS] != PARITAS_FIT_CONVERGED || answer[PROFILE_FITS] != (double)n_fits)
+            continue;
         profile->value_free = answer[PROFILE_VALUE_FREE];
-        profile->value_fixed = answer[fits == 2 ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE];
+        profile->value_fixed = answer[n_fits == 2 ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE];
         profile->mu_hat = answer[PROFILE_POI];
         profile->edm = answer[PROFILE_EDM];
-        if (tasks->slopes) tasks->slopes[row] = 2.0 * answer[PROFILE_SLOPE_POI];
+        if (fits->slopes) fits->slopes[row] = 2.0 * answer[PROFILE_SLOPE_POI];
         profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
-        profile->rung = PROFILE_QUASI_NEWTON;
-        for (size_t fit = 0; fit < fits && tasks->wants_ends; fit++)
-            rows_get_point(model, answer + PROFILE_POINT(slots, fit),
-                           tasks->ends + (2 * row + fit) * model->n_parameters);
-        note_known(tasks, row, answer);
+        profile->method = PROFILE_QUASI_NEWTON;
+        for (size_t fit = 0; fit < n_fits && (fits->flags & PROFILE_POINTS); fit++)
+            rows_get_point(model, answer + PROFILE_POINT(slots, fit), fits->ends + (2 * row + fit) * p);
+        note_known(fits, p, row, answer);
     }
     return PARITAS_OK;
 }
 
-paritas_status profile_tasks_run(paritas_context *context, struct paritas_device *device,
-                                 struct profile_tasks *tasks)
+paritas_status quasi_newton_run(paritas_context *context, struct paritas_device *device,
+                                struct quasi_newton *fits)
 {
-    const struct frozen *model = tasks->model;
-    const size_t slots = model->n_slots, count = profile_free_count(tasks->plan);
+    const struct frozen *model = paritas_model_frozen(fits->plan->model);
+    const size_t slots = model->n_slots, count = profile_free_count(fits->plan);
     struct launch_plan plan = rows_plan(model, model->family->profile);
-    plan.in.once = shared_size(tasks->plan, count);
-    plan.in.job = model->n_places + (tasks->from_ends ? PROFILE_STARTS_SIZE(slots) : 0);
-    plan.out.job = PROFILE_ANSWER_SIZE(slots, task_flags(tasks));
+    plan.in.once = shared_size(fits->plan, count);
+    plan.in.job = model->n_places + (fits->flags & PROFILE_STARTS ? PROFILE_STARTS_SIZE(slots) : 0);
+    plan.out.job = PROFILE_ANSWER_SIZE(slots, flags_of(fits));
     plan.args.once = PROFILE_ARGS + count;
     plan.share_most = SHARE_MOST;
     plan.fill = fill_tasks;
     plan.take = take_tasks;
-    plan.user = tasks;
-    return launch_run(context, device, &plan, tasks->n);
+    plan.user = fits;
+    return launch_run(context, device, &plan, fits->n);
 }
