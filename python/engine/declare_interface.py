@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 SYSTEM_HEADERS = ("stddef.h", "stdint.h")
-STRUCTS_OF_ARRAYS = ("paritas_er_day", "paritas_er_attitude", "paritas_er_mag")
+STRUCTS_OF_ARRAYS = ("paritas_er_day", "paritas_day_sweeps", "paritas_er_attitude", "paritas_er_mag")
 #: structs of options, members to skip
 KEYWORDS = {
     "paritas_losscone_options": ("response", "first"),
@@ -27,7 +27,7 @@ KEYWORDS = {
     "paritas_potential_options": (),
 }
 #: functions with state that threads may share: they keep the interpreter's lock
-LOCKED = re.compile("paritas_er_(mask|spice|geometry_apply|mag_apply)")
+LOCKED = re.compile("paritas_(er_(mask|spice|geometry_apply|mag_apply)|day_prepare|day_count)")
 NUMPY_TYPES = {"double": "f8", "int64_t": "i8", "uint64_t": "u8", "uint8_t": "u1"}
 ARRAY_TYPES = {"f8": "float64", "i8": "int64", "u8": "uint64", "u1": "uint8"}
 PYTHON_TYPES = {"double": "float", "paritas_truth": "bool", "char": "str"}
