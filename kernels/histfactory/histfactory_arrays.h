@@ -50,7 +50,7 @@
     ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */        \
     ARRAY(TAU, n->slots)                            /* 0: not Poisson */                    \
     ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */ \
-    ARRAY(AFFINE, n->affine) /* hf_affine_row, each by slot; empty without laws of y */
+    ARRAY(AFFINE, n->affine)                        /* hf_affine_row, each by slot; empty without laws of y */
 
 /* At HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables identifies
  * stored toys. */

@@ -37,8 +37,8 @@ typedef enum hf_constraint {
     HF_LAWS_OF_X(HF_CONSTRAINT) HF_LAWS_OF_Y(HF_CONSTRAINT) HF_CONSTRAINT_COUNT
 } hf_constraint;
 
-/* Rows of AFFINE, each by slot: y = OFFSET + SLOPE x; for each law of y the strength of its slots' data (tau of
- * a count, 1 / sigma^2 of a measurement), else 0; WEIGHT is 1 / width^2 of x. */
+/* Rows of AFFINE, each by slot: y = OFFSET + SLOPE x; for each law of y the strength of its data (tau of a
+ * count, 1 / sigma^2 of a measurement), 0 in slots of others; WEIGHT is 1 / width^2 of x. */
 #define HF_STRENGTH(NAME, ...) HF_AFFINE_##NAME,
 enum hf_affine_row {
     HF_AFFINE_OFFSET,

@@ -95,8 +95,7 @@ static void write_parameters(struct session *session, const struct hf_spec *spec
         for (size_t i = 0; i < set->size; i++) n_fixed += set->fixed[i] != 0;
         snprintf(bounds, sizeof bounds, "%.6g .. %.6g", set->lower[0], set->upper[0]);
         snprintf(fixed, sizeof fixed, "%zu fixed", n_fixed);
-        table_row(&table, set->name, (size_t)set->size, hf_law(set)->inspected, set->init[0],
-                  bounds,
+        table_row(&table, set->name, (size_t)set->size, hf_law(set)->inspected, set->init[0], bounds,
                   n_fixed == set->size ? "fixed"
                   : n_fixed > 0        ? fixed
                                        : "");

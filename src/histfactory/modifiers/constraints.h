@@ -24,12 +24,12 @@ struct hf_constraint_kind {
     const struct hf_scale *scale;
 };
 
-/* By hf_constraint. */
+/* Laws by hf_constraint. */
 extern const struct hf_constraint_kind hf_constraint_kinds[HF_CONSTRAINT_COUNT];
 
-/* HF_CONSTRAINT_COUNT: no law has this word. A law of x, if there is one. */
+/* Finds the first law of a word: of x, if there is one. HF_CONSTRAINT_COUNT: there is none. */
 hf_constraint hf_constraint_of_word(const char *word);
-/* The law of the same word whose numbers are given: of y, if there is one. */
+/* Finds the law of the same word whose numbers are given: of y, if there is one. */
 hf_constraint hf_constraint_given(hf_constraint constraint);
 /* Words of laws for messages, as "a", "b" or "c": all, or those that `has` is true of. Returns `text`. */
 const char *hf_constraint_words(bool (*has)(hf_constraint constraint), const char *last, char text[96]);
