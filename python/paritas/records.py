@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from math import isfinite
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,11 +153,6 @@ class Record:
             if isinstance(value, Record) and not isinstance(value, Rows):
                 rows += value._html_rows()
         return rows
-
-    if TYPE_CHECKING:  # of records with a status
-
-        @property
-        def converged(self) -> bool: ...
 
 
 def _converged(record: Any) -> bool:
