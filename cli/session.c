@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "base/platform.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_OUTSIDE_OUTPUT_H
 #define PARITAS_CLI_OUTSIDE_OUTPUT_H
 
-#include "minima/outside.h"
+#include "minima/domain.h"
 #include "session.h"
 
 struct outside {

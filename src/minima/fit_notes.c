@@ -1,6 +1,6 @@
 /* fit_notes.c: why a fit behind a statistic has no answer. */
 #include "minima/fit_notes.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 
 #include <math.h>
 #include <stdio.h>

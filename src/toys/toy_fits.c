@@ -1,8 +1,9 @@
 /* toy_fits.c: toys with their free fits. */
 #include "toys/toy_fits.h"
+#include "minima/conditional_fits.h"
 #include "fit/fit.h"
 #include "base/json/json.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 #include "toys/toys.h"
 
 #include <math.h>

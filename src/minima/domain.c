@@ -1,5 +1,5 @@
-/* outside.c: which bins make the likelihood infinite or undefined. */
-#include "minima/outside.h"
+/* domain.c: which bins make the likelihood infinite or undefined. */
+#include "minima/domain.h"
 #include "fit/fit_rows.h"
 #include "minima/own_context.h"
 

@@ -1,6 +1,6 @@
-/* outside.h: which bins make the likelihood infinite or undefined. */
-#ifndef PARITAS_INFER_OUTSIDE_H
-#define PARITAS_INFER_OUTSIDE_H
+/* domain.h: which bins make the likelihood infinite or undefined. */
+#ifndef PARITAS_MINIMA_DOMAIN_H
+#define PARITAS_MINIMA_DOMAIN_H
 
 #include "minima/infer.h"
 
