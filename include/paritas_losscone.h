@@ -251,9 +251,9 @@ typedef struct paritas_confidence {
 } paritas_confidence;
 
 /* Confidence sets around results that paritas_losscone_fit found exactly.
- *   thresholds   n; NULL: 4 s^2 with s^2 = misfit / (cells - 3) of each sweep (lillis: 4 misfit / (cells -
- *                3))
- *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.2 V because its plateaus are
+ *   thresholds   n; NULL: 4 s^2, with the folded response and `channel` 6 s^2. s^2 is the mean square of the
+ *                noise where the cells tell U, at least misfit / (cells - 3); without counts that
+ *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.05 V because its plateaus are
  *                narrow. More if the bounds are wide. The plateau always belongs to the set
  *   sets         n
  * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V: the edges stand still. The slope of a

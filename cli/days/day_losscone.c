@@ -46,12 +46,13 @@ const struct option options_losscone[] = {
 
 const struct option options_losscone_confidence[] = {
     {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search): at 4 times the mean square residual, or calibrated",
+     "sets of U around the minimum (exact search): at 4 times the mean square residual (6 times for the folded "
+     "edge weighted by the spectrum), or calibrated",
      "residuals"},
     {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
     {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
     {"--level", OPTION_NUMBER, "P", "coverage that the bootstrap aims at", "0.68"},
-    {"--step", OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
+    {"--step", OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.05"},
     {"--potential-errors", OPTION_NUMBER, "N",
      "sets allow for N standard deviations of a spacecraft potential that was found from the plasma; "
      "default: 2"},

@@ -132,14 +132,6 @@ def poi_of(model: Model) -> str:
     )
 
 
-def several_names(poi: Any) -> list[str]:
-    """Parameters of interest as a list: one name, or a list or tuple of different ones."""
-    names = [poi] if isinstance(poi, str) else list(poi) if isinstance(poi, (list, tuple)) else []
-    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise _engine.InvalidArgument(f"poi: a name or a list of different names is wanted, not {poi!r}")
-    return names
-
-
 def of_interest(function: Any, model: Model, poi: Any) -> int:
     """Index of the parameter of interest that a call names."""
     if isinstance(poi, str):

@@ -33,7 +33,7 @@ from .keywords import Progress
 from .model import FUNCTIONS, Model
 from .progress import told
 from .results import Tally, ToyHypotestResult
-from .workspace import DocumentLike, document
+from .documents import DocumentLike, document
 
 #: a method of Model by name, or your function(model, **options)
 Function = Union[str, Callable[..., Any]]

@@ -21,7 +21,7 @@ from ._engine import InvalidArgument, NotFound
 from .devices import engine
 from .calls import Bounds, Fixed, job_of
 from .model import Floats, Model, Values
-from .workspace import DocumentLike, document
+from .documents import DocumentLike, document
 
 #: by code; 0 is "converged"
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))

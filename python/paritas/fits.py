@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import whole
-from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of, several_names
+from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
 from .keywords import Where, check_keywords, takes
-from .model import Model, ModelLike, model_of
+from .model import Model, ModelLike, model_of, several_names
 from .results import FitBatch, FitResult, Starts
 
 if TYPE_CHECKING:

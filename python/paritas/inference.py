@@ -24,12 +24,11 @@ from .calls import (
     fixed_of,
     job_of,
     poi_of,
-    several_names,
     start_of,
 )
 from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
-from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of
+from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of, several_names
 from .results import (
     BreakdownGroups,
     BreakdownResult,

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .documents import DocumentLike, document
 from .interpolation import codes_of
 from .keywords import Place, engine_of, takes
 from .other_programs import attribute_hint
-from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -73,8 +73,6 @@ class Model(_engine.Model):
             found = found.patch(document(patch, "patch"))
         if poi is None or isinstance(poi, str):
             return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
-        from .calls import several_names
-
         several = several_names(poi)
         found = _with_pois(found, measurement, several)
         made = cls(found, measurement, None, normsys_code, histosys_code, clip_sample, clip_bin)
@@ -341,6 +339,14 @@ FUNCTIONS = {
 for _module, _names in FUNCTIONS.items():
     for _name in _names:
         setattr(Model, _name, _Method(_module, _name))
+
+
+def several_names(poi: Any) -> list[str]:
+    """Parameters of interest as a list: one name, or a list or tuple of different ones."""
+    names = [poi] if isinstance(poi, str) else list(poi) if isinstance(poi, (list, tuple)) else []
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise _engine.InvalidArgument(f"poi: a name or a list of different names is wanted, not {poi!r}")
+    return names
 
 
 def _with_pois(workspace: _engine.Document, measurement: str | None, names: list[str]) -> _engine.Document:

@@ -28,6 +28,7 @@ from .calls import (
     UnkeptToyKeywords,
     job_of,
 )
+from .documents import document
 from .files import PathLike as Path
 from .keywords import takes
 from .model import Model, ModelLike, Values, model_of
@@ -44,7 +45,7 @@ from .results import (
     ToySummary,
     _ToyRun,
 )
-from .workspace import PatchSet, document
+from .workspace import PatchSet
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

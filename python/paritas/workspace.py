@@ -4,43 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, Union
-
-import numpy as np
+from typing import Any, Iterable, Iterator, Mapping
 
 from ._engine import Document, InvalidInput
+from .documents import DocumentLike, Documented, document
 from .files import PathLike as Path
-
-if TYPE_CHECKING:
-    from .model import Model
-
-#: a file's path, its content, or the document itself
-DocumentLike = Union[Path, Mapping[str, Any], Sequence[Any], "Workspace", Document]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    raise TypeError(
-        f"a document holds dicts, lists, texts and numbers, not {type(value).__name__}: {value!r:.60}"
-    )
-
-
-def document(given: DocumentLike, label: str = "document") -> Document:
-    if isinstance(given, Document):
-        return given
-    if isinstance(given, Workspace):
-        return given.document
-    if isinstance(given, (str, os.PathLike)):
-        return Document.read(os.fspath(given))
-    if isinstance(given, (Mapping, Sequence)) and not isinstance(given, (bytes, bytearray)):
-        return Document.parse(
-            json.dumps(given, default=_plain, ensure_ascii=False, allow_nan=True).encode(), label
-        )
-    raise TypeError(
-        f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; "
-        "JSON text is read by Workspace.loads"
-    )
+from .model import Model
 
 
 def _names(given: Iterable[str]) -> list[str]:
@@ -57,7 +26,7 @@ def _pairs(given: Mapping[str, str] | None) -> list[str]:
     return _names([name for pair in (given or {}).items() for name in pair])
 
 
-class Workspace:
+class Workspace(Documented):
     """A pyhf JSON workspace. Immutable: operations return new ones. sort, prune, rename, combine and inspect
     check its shape and their result's (pyhf's schema, no duplicates). They raise InvalidInput with the place,
     or NotFound for an unknown name."""
@@ -93,10 +62,8 @@ class Workspace:
     def __hash__(self) -> int:
         return hash(self.digest())
 
-    def model(self, **options: Any) -> "Model":
+    def model(self, **options: Any) -> Model:
         """Its model; options: see `paritas.Model.from_workspace`."""
-        from .model import Model
-
         return Model.from_workspace(self, **options)
 
     def patch(self, patch: DocumentLike) -> "Workspace":

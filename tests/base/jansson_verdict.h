@@ -1,5 +1,5 @@
-/* jansson_verdict.h: jansson behind a wall, since it has names (json_type, json_equal) that base/json/json.h has
- * too. */
+/* jansson_verdict.h: jansson's verdict on a text. Its names (json_type, json_equal) are also those of
+ * base/json/json.h, so no file may include both. */
 #ifndef PARITAS_TESTS_BASE_JANSSON_VERDICT_H
 #define PARITAS_TESTS_BASE_JANSSON_VERDICT_H
 

@@ -228,7 +228,7 @@ class Day(er_day_arrays):
         counts/s of a cell (n); 0: no such floor. Spectra need the fluxes before."""
         return self._memory.subtract_background(_engine.er_theta() if theta is None else theta)
 
-    def mask_counts(self, least: float = 30.0, theta: ArrayLike | None = None) -> None:
+    def mask_counts(self, least: float = 20.0, theta: ArrayLike | None = None) -> None:
         """Masks rows with fewer than `least` counts a cell, made from fluxes, and saturated rows. Fluxes
         below half a count become half a count. Spectra need the fluxes before."""
         self._memory.mask_counts(_engine.er_theta() if theta is None else theta, least)

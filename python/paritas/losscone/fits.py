@@ -225,8 +225,9 @@ def fit(
     sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux).
         response: the cone's edge at the row's energy ("hard"), averaged over the energy response ("folded"),
         or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
-        residual), "bootstrap" (calibrated by `draws` to the coverage `level`), a number, or "none". None:
-        "residuals", or "none" with search="de", which has no sets. step: their resolution, V (None: 1; folded
+        residual, 6 times with a folded edge weighted by the spectrum), "bootstrap" (calibrated by `draws` to
+        the coverage `level`), a number, or "none". None: "residuals", or "none" with search="de", which has
+        no sets. step: their resolution, V (None: 1; folded
         0.05). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
         `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
@@ -353,7 +354,8 @@ def confidence(
     **where: Unpack[Where],
 ) -> Table:
     """Confidence sets around exact fits: rows of threshold, intervals, lower (8), upper (8), at_lower_bound,
-    at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual."""
+    at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual,
+        6 times with a folded edge weighted by the spectrum."""
     above: Any = None
     if thresholds is not None:
         above = np.array(np.broadcast_to(numbers(thresholds), (len(found),)))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..workspace import DocumentLike, Workspace
+from ..documents import DocumentLike
+from ..workspace import Workspace
 from .style import Axes, Figure, columns_of_names, legend_above, panels, rows_of_names, width_of
 
 #: in legend order

@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 from .._engine import DeviceUnavailable, Error, OutOfMemory
+from ..documents import DocumentLike
 from ..model import Model
 from ..results import (
     FitResult,
@@ -21,7 +22,7 @@ from ..results import (
     ScanResult,
     SignificanceResult,
 )
-from ..workspace import DocumentLike, PatchSet, Workspace
+from ..workspace import PatchSet, Workspace
 
 #: values of mu
 BAND_POINTS, SCAN_POINTS = 31, 31

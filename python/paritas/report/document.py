@@ -10,7 +10,7 @@ import numpy as np
 
 from ..plot.tables import rounded, yields
 from ..results import FitResult, LimitResult, Prediction, RankingResult
-from ..workspace import DocumentLike
+from ..documents import DocumentLike
 from . import figures
 from .analysis import FREE, Analysis, Source, analyse, in_words
 from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, text, verdict, wide

@@ -14,8 +14,8 @@ from .. import bridge
 from ..exceptions import FailedMinimization, Unsupported
 from ..optimize.mixins import EngineOptimizer, OptimizeResult
 from ..tensor.manager import as_tensor, get_backend
-from . import test_statistics, utils
 from .mle import _at_poi, _given, _validate_fit_inputs, fixed_poi_fit
+from .test_statistics import _check, _mu_of_q0, get_test_stat
 
 log = logging.getLogger(__name__)
 
@@ -115,9 +115,9 @@ class _Calculator:
         return self.pdf._engine_model() if by_engine else None
 
     def _checked_mu(self, poi_test: Any) -> float:
-        name = utils.get_test_stat(self.test_stat).__name__
-        test_statistics._check(name, self.pdf, self.par_bounds)
-        return test_statistics._mu_of_q0(poi_test) if name == "q0" else float(poi_test)
+        name = get_test_stat(self.test_stat).__name__
+        _check(name, self.pdf, self.par_bounds)
+        return _mu_of_q0(poi_test) if name == "q0" else float(poi_test)
 
     def _arrays(self, mu: float) -> bridge.Settings:
         """Refuses a start or tested value outside its bounds."""
@@ -169,7 +169,7 @@ class AsymptoticCalculator(_Calculator):
         return with_signal, AsymptoticTestStatDistribution(0.0, cutoff)
 
     def _five_fits(self, mu: Any) -> Any:
-        statistic = utils.get_test_stat(self.test_stat)
+        statistic = get_test_stat(self.test_stat)
         q, (held, free) = statistic(mu, *self._problem, return_fitted_pars=True)
         asimov, asimov_pars = generate_asimov_data(self._other_mu, *self._problem, return_fitted_pars=True)
         q_asimov, (held_asimov, free_asimov) = statistic(
@@ -249,7 +249,7 @@ class ToyCalculator(_Calculator):
             raise Unsupported(
                 f"seed: only for the engine's models, and only where the tested value is not {self._other_mu}"
             )
-        test_statistics._check(utils.get_test_stat(self.test_stat).__name__, self.pdf, self.par_bounds)
+        _check(get_test_stat(self.test_stat).__name__, self.pdf, self.par_bounds)
         with told(shown, "toys") as tell:
             with_signal, without, failed = bridge.toys(
                 engine, mu, self.test_stat, self.ntoys, seed, self.data, self._arrays(mu), tell
@@ -261,7 +261,7 @@ class ToyCalculator(_Calculator):
     def _statistics(self, poi_test: Any, rows: Any, shown: bool, name: str) -> Any:
         engine = self._engine()
         if engine is None:
-            statistic = utils.get_test_stat(self.test_stat)
+            statistic = get_test_stat(self.test_stat)
             return [statistic(poi_test, row, *self._problem[1:]) for row in rows]
         mu = self._checked_mu(poi_test)
         start, lower, upper, fixed = self._arrays(mu)
@@ -281,7 +281,7 @@ class ToyCalculator(_Calculator):
         return np.where(vanishes, 0.0, np.maximum(0.0, value_held - value_free))
 
     def teststatistic(self, poi_test: Any) -> Any:
-        return utils.get_test_stat(self.test_stat)(poi_test, *self._problem)
+        return get_test_stat(self.test_stat)(poi_test, *self._problem)
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         """From percentiles of the toys without signal."""

@@ -3,6 +3,7 @@
 import logging
 from typing import Any, Callable
 
+from ..exceptions import InvalidTestStatistic
 from ..tensor.manager import as_tensor
 from .mle import _poi_of, fit, fixed_poi_fit
 
@@ -76,3 +77,12 @@ tmu_tilde = _test_statistic(
 q0 = _test_statistic(
     "q0", "q_0, eq. 12, for discovery: mu is 0; 0 if the best value is negative.", lambda best, mu: best < 0
 )
+
+_NAMED = {"q0": q0, "q": qmu, "qtilde": qmu_tilde}
+
+
+def get_test_stat(name: str) -> Any:
+    """ "q0", "q" or "qtilde"."""
+    if name not in _NAMED:
+        raise InvalidTestStatistic(f"{name!r} is none of {list(_NAMED)}")
+    return _NAMED[name]
