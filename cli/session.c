@@ -615,7 +615,7 @@ paritas_status require_poi(struct session *session)
 static paritas_status refuse_asimov(struct session *session, double mu, const double *point)
 {
     char bins[768];
-    TRY(outside_say(session->context, session->model, point, NULL, sizeof bins, bins));
+    TRY(domain_say(session->context, session->model, point, NULL, sizeof bins, bins));
     return paritas_fail(session->context, PARITAS_NOT_CONVERGED,
                         "--asimov %.6g: the fit with %s = %.6g ended outside the domain%s%s", mu,
                         poi_name(session), mu, bins[0] != '\0' ? ": " : "", bins);

@@ -8,7 +8,7 @@
 struct outside {
     bool looked; /* twice the NLL is not finite */
     size_t n;
-    struct outside_bin *bins; /* in the session's arena */
+    struct domain_bin *bins; /* in the session's arena */
 };
 
 /* Looks for bins, with the job's data, unless twice the NLL is finite. */

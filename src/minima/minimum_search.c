@@ -518,12 +518,13 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
 
 bool minimum_search_is_suspicious(const struct infer *infer)
 {
-    return infer->search && infer->search->suspicious;
+    return infer->starts != 1 && infer->search && infer->search->suspicious;
 }
 
 bool minimum_search_suspects(const struct infer *infer)
 {
-    return infer->search && (infer->search->suspicious || infer->search->n_nonlinear > 0);
+    return infer->starts != 1 && infer->search &&
+           (infer->search->suspicious || infer->search->n_nonlinear > 0);
 }
 
 bool minimum_search_has_starts(const struct infer *infer)

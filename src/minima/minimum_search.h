@@ -22,7 +22,7 @@ paritas_status minimum_search_is_nonlinear(struct infer *infer, const double *da
  * effect, and two factors of one sample share a product. */
 bool minimum_search_has_factor_at_bound(const struct infer *infer, const double *parameters);
 
-/* What searches found until now, for any data. */
+/* What searches found until now, for any data. The first two are false where fits have one start. */
 bool minimum_search_is_suspicious(const struct infer *infer); /* signs of several minima */
 bool minimum_search_suspects(const struct infer *infer);      /* toys of this model may have several minima */
 bool minimum_search_has_starts(const struct infer *infer);    /* minima that are starts for other fits */

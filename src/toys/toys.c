@@ -137,7 +137,7 @@ static paritas_status add_tested_nuisances(struct toy_test *test)
     }
     for (int k = 0; k < pool->n_places; k++) wanted = wanted && mu != pool->place[k];
     if (!wanted || !moved) return PARITAS_OK;
-    TRY(outside_find(infer->context, infer->model, parameters, infer->base.data, 0, NULL, &n_outside));
+    TRY(domain_find_outside(infer->context, infer->model, parameters, infer->base.data, 0, NULL, &n_outside));
     if (n_outside > 0) return PARITAS_OK;
     struct infer_point *point = &test->point[pool->n_places];
     *point = *from;
@@ -167,8 +167,8 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     for (int h = 0; h < TOY_HYPOTHESES || h < pool->n_places; h++) TRY(infer_polish(infer, &point[h]));
     if (options->importance && !options->strengths) TRY(add_tested_nuisances(test));
     for (int h = 0; h < pool->n_places; h++) {
-        TRY(outside_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
-                          point[h].parameters));
+        TRY(domain_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
+                         point[h].parameters));
         TRY(open_ensemble(test, h));
     }
     use_many_starts(test);
