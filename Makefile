@@ -74,7 +74,8 @@ web:
 docs:
 	@tools/setup test
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
-	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_python
+	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_python paritas_program paritas_shared
+	@.venv/bin/python tools/make_docs.py $(PROGRAM)
 	@rm -rf build/docs
 	@$(SPHINX) -b html docs build/docs/python/html
 	@$(SPHINX) -b doctest docs build/docs/examples

@@ -50,7 +50,7 @@ class RooFit:
             minimiser.hesse()
 
     def fit(self):
-        """With Hesse's errors. Returns twice the NLL, with our constant."""
+        """Fits with Hesse's errors. Returns twice the NLL, with our constant."""
         self.parameters.assign(self.start)
         self._minimise(self.nll, errors=True)
         return 2 * self.nll.getVal() + self.constant

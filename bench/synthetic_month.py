@@ -28,7 +28,7 @@ TEMPERATURES = {"solar wind": (10, 28), "sheath": (32, 75), "lobe": (85, 140), "
 
 
 def program():
-    """Of this installation, else on the PATH."""
+    """The program of this installation, else on the PATH."""
     found = Path(sys.executable).with_name("paritas")
     return str(found if found.exists() else "paritas")
 

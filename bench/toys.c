@@ -98,7 +98,7 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
         double iterations = 0.0, by_quasi_newton = 0.0;
         for (size_t i = 0; i < n; i++) {
             iterations += profiles[i].iterations;
-            by_quasi_newton += profiles[i].rung == PROFILE_QUASI_NEWTON;
+            by_quasi_newton += profiles[i].method == PROFILE_QUASI_NEWTON;
         }
         printf("%-12s lanes %u  %9.0f toys/s  %5.1f %s a toy", newton ? "Newton" : "quasi-Newton", lanes,
                (double)n / seconds, iterations / (double)n, newton ? "iterations" : "evaluations");

@@ -1,5 +1,6 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
+#include "base/json/json.h"
 #include "other_programs.h"
 
 #include <errno.h>
@@ -36,9 +37,57 @@ void usage_error(const struct command *command, const char *format, ...)
     fprintf(stderr, "; `paritas %s --help` lists them\n", command->name);
 }
 
-#define EACH_OPTION(command, group, option)                                             \
-    for (const struct option_group *group = (command)->groups; group->options; group++) \
-        for (const struct option *option = group->options; option->name; option++)
+/* A row, with all that it takes from the library's list. */
+struct described {
+    struct option option;
+    char value[80], otherwise[40];
+};
+
+static const paritas_option *option_of_library(const struct option *row)
+{
+    const paritas_option_list *list = paritas_option_list_find(row->library);
+    for (size_t i = 0; list && i < list->n_options; i++)
+        if (strcmp(list->options[i].word, row->name) == 0) return &list->options[i];
+    return NULL;
+}
+
+static void describe_words(const paritas_option *of, struct described *shown)
+{
+    shown->option.kind = OPTION_CHOICE;
+    for (size_t i = 0; i < of->enumeration->n; i++) {
+        const char *word = of->enumeration->words[i].word;
+        const size_t length = strlen(shown->value);
+        if (word[0] != '\0')
+            snprintf(shown->value + length, sizeof shown->value - length, "%s%s", length > 0 ? "|" : "",
+                     word);
+    }
+    snprintf(shown->otherwise, sizeof shown->otherwise, "%s",
+             paritas_enumeration_word(of->enumeration, (int)of->otherwise));
+}
+
+/* The value's name is the unit in capitals, or N, or X of a real number. */
+static void describe_number(const paritas_option *of, struct described *shown)
+{
+    const bool real = of->type == PARITAS_FIELD_REAL;
+    shown->option.kind = real ? OPTION_NUMBER : of->lower.value >= 1.0 ? OPTION_COUNT : OPTION_WHOLE;
+    snprintf(shown->value, sizeof shown->value, "%s", of->unit[0] != '\0' ? of->unit : real ? "X" : "N");
+    for (char *at = shown->value; *at != '\0'; at++)
+        if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
+    const int length = number_write(of->otherwise, shown->otherwise);
+    if (length > 2 && strcmp(shown->otherwise + length - 2, ".0") == 0) shown->otherwise[length - 2] = '\0';
+}
+
+static void describe_option(const struct option *row, struct described *shown)
+{
+    const paritas_option *of = row->library ? option_of_library(row) : NULL;
+    *shown = (struct described){.option = *row};
+    if (!of) return;
+    shown->option.help = of->doc;
+    if (of->type == PARITAS_FIELD_TRUTH) return;
+    shown->option.value = shown->value;
+    shown->option.otherwise = shown->otherwise;
+    (of->type == PARITAS_FIELD_WORD ? describe_words : describe_number)(of, shown);
+}
 
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
 {
@@ -63,9 +112,8 @@ int option_choice(const char *choices, const char *text)
 }
 
 /* Returns NULL, or what the option takes. */
-static const char *read_value(struct given *given, const char *text)
+static const char *read_value(const struct option *option, struct given *given, const char *text)
 {
-    const struct option *option = given->option;
     const bool digits = text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
     given->text = text;
     errno = 0;
@@ -130,8 +178,8 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
     char *word = argv[*i];
     const bool is_long = word[1] == '-';
     const size_t length = is_long ? strcspn(word, "=") : 2;
-    const struct option *option = find_option(command, word, length, is_long ? 0 : word[1]);
-    if (!option) {
+    const struct option *row = find_option(command, word, length, is_long ? 0 : word[1]);
+    if (!row) {
         char hint[200];
         const char *value = word[length] != '\0' ? word + length + is_long
                             : *i + 1 < argc      ? argv[*i + 1]
@@ -140,8 +188,11 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
         usage_error(command, "%s has no option %.*s%s", command->name, (int)length, word, hint);
         return false;
     }
+    struct described shown;
+    describe_option(row, &shown);
+    const struct option *option = &shown.option;
     struct given *given = &arguments->given[arguments->n_given++];
-    given->option = option;
+    given->option = row;
     char *attached = word[length] == '\0' ? NULL : word + length + is_long;
     if (option->kind == OPTION_FLAG) {
         if (attached) usage_error(command, "%s takes no value", option->name);
@@ -161,7 +212,7 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
         usage_error(command, "%s takes %s with a number, not '%s'", option->name, option->value, text);
         return false;
     }
-    const char *taken = read_value(given, text);
+    const char *taken = read_value(option, given, text);
     if (taken) {
         const bool repeats = strchr(text, ',') && strcmp(option->name, "--mu") == 0 &&
                              command->analysis.several == POIS_TOGETHER;
@@ -184,7 +235,7 @@ static bool open_arguments(struct arguments *arguments, size_t n_words)
         if (!option->otherwise) continue;
         struct given *given = &arguments->defaults[arguments->n_defaults++];
         given->option = option;
-        read_value(given, option->otherwise);
+        read_value(option, given, option->otherwise);
     }
     return true;
 }
@@ -281,8 +332,11 @@ static void write_wrapped(const char *text, int column)
     putchar('\n');
 }
 
-static void write_option(const struct option *option)
+static void write_option(const struct option *row)
 {
+    struct described shown;
+    describe_option(row, &shown);
+    const struct option *option = &shown.option;
     char help[1024];
     int at = option->letter != 0 ? printf("  -%c, %s", option->letter, option->name)
                                  : printf("  %s", option->name);
@@ -306,7 +360,8 @@ void help_write(const struct command *command)
     }
     for (const struct option_group *group = command->groups; group->options; group++) {
         printf("\n%s:\n", group->title);
-        for (const struct option *option = group->options; option->name; option++) write_option(option);
+        for (const struct option *option = group->options; option->name; option++)
+            if (option->name[0] != '\0') write_option(option);
     }
     printf("\nExit codes: 0 answered; 1 a fit did not converge; 2 wrong command line; 3 wrong input; 4 no "
            "such device; 5 output not written.\n");

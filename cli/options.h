@@ -1,5 +1,5 @@
 /* options.h: command lines from tables: parser, checks, --help, docs/command-line.md. To add an option:
- * one row. */
+ * one row. Options of the library's structs have their rows from its lists. */
 #ifndef PARITAS_CLI_OPTIONS_H
 #define PARITAS_CLI_OPTIONS_H
 
@@ -36,7 +36,15 @@ struct option {
     const char *otherwise; /* default in the help; NULL: none */
     const char *needs;     /* requires this option: "--store FILE" */
     char letter;           /* 'j' for -j; 0: none */
+    const char *library;   /* "paritas_losscone_options": its list says kind, value, help and default */
 };
+
+/* All rows of a list, or one: LIBRARY_ROWS(PARITAS_LOSSCONE_OPTIONS, paritas_losscone_options). options_take
+ * (session.h) reads their values. */
+#define LIBRARY_ROWS(LIST, S) LIST(OPTION_ROW, OTHER_ROW, S){.name = ""}
+#define LIBRARY_ROW(word, S) {.name = word, .library = #S}
+#define OPTION_ROW(S, type, member, otherwise, lower, upper, word, unit, doc) LIBRARY_ROW(word, S),
+#define OTHER_ROW(S, type, member, doc)
 
 struct option_group {
     const char *title;
@@ -71,6 +79,12 @@ struct analysis {
     const char *(*quantity)(const struct session *session); /* in the first header; may be NULL */
     void (*write_cells)(struct table *table, const void *result);
 };
+
+/* Members without a word have rows without a name. */
+#define EACH_OPTION(command, group, option)                                             \
+    for (const struct option_group *group = (command)->groups; group->options; group++) \
+        for (const struct option *option = group->options; option->name; option++)      \
+            if (option->name[0] != '\0')
 
 #define GROUPS_MAX 8
 struct command {

@@ -230,10 +230,11 @@ void suggest_option(char *text, size_t room, const struct command *command, cons
         return;
     }
     size_t least = NAME_MOST;
-    for (const struct option_group *group = command->groups; group->options && length > 3; group++)
-        for (const struct option *option = group->options; option->name; option++)
-            if (is_nearer(word + 2, length - 2, option->name + 2, &least))
-                snprintf(text, room, "; did you mean %s?", option->name);
+    EACH_OPTION(command, group, option)
+    {
+        if (length > 3 && is_nearer(word + 2, length - 2, option->name + 2, &least))
+            snprintf(text, room, "; did you mean %s?", option->name);
+    }
 }
 
 void suggest_command(char *text, size_t room, const struct command *const *commands, const char *name)

@@ -16,7 +16,7 @@ struct progress {
 void progress_open(struct progress *progress, bool quiet, const char *unit);
 /* A paritas_progress callback; `user`: the struct progress. Silent for the first half second. */
 int progress_report(void *user, uint64_t done, uint64_t total);
-/* For a total that is an estimate and changes. */
+/* Reports progress towards a total that is an estimate and changes. */
 void progress_estimate(struct progress *progress, uint64_t done, uint64_t total);
 void progress_close(struct progress *progress);
 

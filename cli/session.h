@@ -42,7 +42,7 @@ struct session {
 /* Opens a context by command line and environment (PARITAS_ISA, _LANES, _CACHE, _DEVICE). Commands without
  * an engine group get the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
-/* For a worker: own context on `device` with `threads`, no progress. */
+/* Opens a worker's session: its own context on `device` with `threads`, no progress. */
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device,
                                    unsigned threads);
 /* A session in the context of `first`; progress ends. Close it before `first`; never run both at once. */
@@ -53,7 +53,7 @@ void session_close(struct session *session); /* does nothing without a context *
 /* Opens a further context. The caller closes it, also on failure, which becomes the session's. */
 paritas_status open_another(struct session *session, const paritas_options *options,
                             paritas_context **context);
-/* NULL: not set, or empty. */
+/* Returns NULL if the variable is not set, or empty. */
 const char *environment_device(void);
 
 /* The workspace of the first operand, with --patchset/--patch-name and --patch. */
@@ -61,7 +61,7 @@ paritas_status load_workspace(struct session *session);
 paritas_status apply_patches(struct session *session);
 /* The workspace unless loaded, the model, and the job by --fix and --init. */
 paritas_status load_model(struct session *session);
-/* For commands that take one --poi. */
+/* Refuses several --poi, for commands that take one. */
 paritas_status refuse_several_pois(struct session *session);
 /* Fails without a POI. */
 paritas_status require_poi(struct session *session);
@@ -74,17 +74,23 @@ paritas_status load_point(struct session *session, const char *path, double **po
 
 /* What the options say (option_values.c). Of several, the last counts. */
 const struct given *option_given(const struct session *session, const char *name); /* NULL: not given */
-/* As given, else the default of its row; without one NULL, NaN or 0. */
+/* The value as given, or the default of the option's row; without one NULL, NaN or 0. */
 const struct given *option_value(const struct session *session, const char *name);
 bool option_flag(const struct session *session, const char *name);
 const char *option_text(const struct session *session, const char *name);
 double option_number(const struct session *session, const char *name);
 uint64_t option_whole(const struct session *session, const char *name);
 size_t option_count(const struct session *session, const char *name);
-/* For a default that is found at run time. */
+/* The number as given, or a default that is found at run time. */
 double option_number_or(const struct session *session, const char *name, double otherwise);
 /* The constant of enumeration "paritas_minimizer" that a choice with a default names. */
 int option_constant(const struct session *session, const char *name, const char *enumeration);
+/* The command line's options of a struct of the library into `options`, which has its defaults, and the
+ * library's checks. Wrong values: exit code 2. */
+paritas_status options_take(struct session *session, const char *library, void *options);
+/* Its real numbers with a word: "--beam-width" is the key "beam_width". left_out: names, then NULL. */
+void options_write(struct writer *writer, const char *library, const void *options,
+                   const char *const left_out[]);
 /* The next repetition; start with *at = 0. NULL: no more. */
 const struct given *option_next(const struct session *session, const char *name, size_t *at);
 
@@ -98,7 +104,7 @@ const char *parameter_name(const struct session *session, size_t parameter);
 paritas_status usage_failure(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 #define wrong_input(session, ...) paritas_fail((session)->context, PARITAS_INVALID_INPUT, __VA_ARGS__)
-/* For the exit code. */
+/* Notes a fit's status for the exit code. */
 void note_status(struct session *session, paritas_fit_status status);
 /* Centres of constraints: pull = (value - centre) / width. NaN: no constraint. In the arena. */
 paritas_status load_centres(struct session *session, double **centres);
@@ -154,7 +160,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 void write_provenance(struct session *session);
 /* device, precision */
 void write_device(struct session *session);
-/* As text; nothing for the CPU in f64, unless the program chose them. */
+/* Prints device and precision as text. The CPU in f64 is named only if the program chose them. */
 void describe_provenance(struct session *session);
 
 #endif

@@ -134,7 +134,7 @@ function(paritas_add_model target name file)
   endif()
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/modules/${name}_kernels.c")
   if(NOT TARGET paritas_${name}_kernels)
-    paritas_kernel_module(${name} "${file}" "${PARITAS_KERNELS_DIR}/entry/custom_entries.h")
+    paritas_kernel_module(${name} "${file}" "${PARITAS_KERNELS_DIR}/modules/custom_entries.h")
     file(CONFIGURE OUTPUT "${generated}" @ONLY CONTENT
 "/* ${name}_kernels.c: the kernels of a user's model, as the library takes them. Made by cmake/ParitasModule.cmake. */
 #include \"${PARITAS_CMAKE_MODULE_HEADER}\"

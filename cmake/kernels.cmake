@@ -36,8 +36,8 @@ foreach(line IN LISTS lines)
   if(lanes STREQUAL "one")
     set(one_lane ONE_LANE)
   endif()
-  paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/entry/module_${module}.h"
-                        "${PARITAS_KERNELS_DIR}/entry/${module}_entries.h" ${one_lane})
+  paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/modules/module_${module}.h"
+                        "${PARITAS_KERNELS_DIR}/modules/${module}_entries.h" ${one_lane})
   list(APPEND PARITAS_MODULES ${module})
   list(APPEND PARITAS_KERNEL_OBJECTS ${${module}_OBJECTS})
   list(APPEND PARITAS_GENERATED_SOURCES ${${module}_SOURCES})

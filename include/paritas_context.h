@@ -101,6 +101,10 @@ PARITAS_API const char *paritas_error_message(const paritas_context *context);
 PARITAS_API const char *paritas_device_name(const paritas_context *context); /* in use: "cpu", "opencl:0" */
 PARITAS_API const char *paritas_isa_name(const paritas_context *context); /* of the kernels: "avx512", ... */
 PARITAS_API const char *paritas_precision_name(const paritas_context *context); /* "f64" or "f32" */
+/* Checks options, a struct of this name ("paritas_losscone_options"), as every function does that takes them.
+ * INVALID_ARGUMENT: the message names the option. NOT_FOUND: no list has this name. */
+PARITAS_API paritas_status paritas_options_check(paritas_context *context, const char *name,
+                                                 const void *options);
 /* What finishes fits: "f64" where f32 fits are polished, else "none". */
 PARITAS_API const char *paritas_polish_name(const paritas_context *context);
 

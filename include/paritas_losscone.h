@@ -103,48 +103,56 @@ typedef enum paritas_losscone_search {
     PARITAS_LOSSCONE_SEARCH_LIST(PARITAS_ENUMERATOR)
 } paritas_losscone_search;
 
+#define PARITAS_LOSSCONE_FIT_OPTIONS(OPTION, OTHER, S)                                                      \
+    OPTION(S, paritas_losscone_method, method, PARITAS_LOSSCONE_METHOD_HALEKAS, PARITAS_NO_BOUND,           \
+           PARITAS_NO_BOUND, "--method", "",                                                                \
+           "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident")        \
+    OPTION(S, paritas_losscone_response, response, PARITAS_LOSSCONE_RESPONSE_HARD, PARITAS_NO_BOUND,        \
+           PARITAS_NO_BOUND, "", "", "what the instrument does to the edge of the cone")                    \
+    OPTION(S, paritas_losscone_search, search, PARITAS_LOSSCONE_SEARCH_EXACT, PARITAS_NO_BOUND,             \
+           PARITAS_NO_BOUND, "--search", "", "proven global minimum, or differential evolution")            \
+    OPTION(S, double, potential_lower, -2000.0, PARITAS_FROM(-1e6), PARITAS_TO(1e6), "--potential-lower",   \
+           "V", "lower bound of the surface potential U")                                                   \
+    OPTION(S, double, potential_upper, 20.0, PARITAS_FROM(-1e6), PARITAS_TO(1e6), "--potential-upper", "V", \
+           "upper bound of U")                                                                              \
+    OPTION(S, double, ratio_lower, 0.3, PARITAS_FROM(1e-6), PARITAS_TO(1e3), "--ratio-lower", "",           \
+           "lower bound of the ratio r of the field at the spacecraft to that at the surface")              \
+    OPTION(S, double, ratio_upper, 1.1, PARITAS_FROM(1e-6), PARITAS_TO(1e3), "--ratio-upper", "",           \
+           "upper bound of r")                                                                              \
+    OPTION(S, double, amplitude_lower, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e3), "--amplitude-lower", "",    \
+           "lower bound of the beam's amplitude")                                                           \
+    OPTION(S, double, amplitude_upper, 5.0, PARITAS_FROM(0.0), PARITAS_TO(1e3), "--amplitude-upper", "",    \
+           "its upper bound; equal to the lower one: the amplitude is fixed; both 0: no beam")              \
+    OPTION(S, double, beam_width, 15.0, PARITAS_ZERO_OR_FROM(1e-3), PARITAS_NO_BOUND, "--beam-width", "eV", \
+           "width of the beam in energy; 0: no beam")                                                       \
+    OPTION(S, double, beam_sigma, 7.5, PARITAS_FROM(0.0), PARITAS_NO_BOUND, "--beam-sigma", "degrees",      \
+           "width of the beam in pitch angle; 0: all angles")                                               \
+    OPTION(S, double, background, 0.05, PARITAS_ABOVE(0.0), PARITAS_TO(1.0), "--background", "",            \
+           "of the normalised flux inside the cone")                                                        \
+    OPTION(S, double, response_width, 0.25, PARITAS_FROM(0.0), PARITAS_BELOW(1.0), "--response-width", "",  \
+           "half width of the energy response, as a part of the energy")                                    \
+    OPTION(S, unsigned, box_limit, 20000, PARITAS_FROM(1), PARITAS_NO_BOUND, "--box-limit", "",             \
+           "boxes of the exact search, a sweep; what is unproven then is in the gap")                       \
+    OPTION(S, uint64_t, seed, 42, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                         \
+           "of de and of the bootstrap")                                                                    \
+    OPTION(S, uint64_t, first, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                               \
+           "number of the first sweep given: a sweep has the same random numbers in any batch")             \
+    OPTION(S, unsigned, population, 50, PARITAS_FROM(4), PARITAS_TO(1024), "--population", "", "of de")     \
+    OPTION(S, unsigned, generations, 500, PARITAS_NO_BOUND, PARITAS_TO(1000000), "--generations", "",       \
+           "of de, at most")
+#define PARITAS_LOSSCONE_SET_OPTIONS(OPTION, OTHER, S)                                                      \
+    OPTION(S, double, potential_errors, 2.0, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--potential-errors", "", \
+           "sets allow for so many standard deviations of a spacecraft potential found from the plasma")
+#define PARITAS_LOSSCONE_OPTIONS(OPTION, OTHER, S) \
+    PARITAS_LOSSCONE_FIT_OPTIONS(OPTION, OTHER, S) PARITAS_LOSSCONE_SET_OPTIONS(OPTION, OTHER, S)
+
 /* Options of all functions on loss cones. Start from PARITAS_LOSSCONE_OPTIONS_DEFAULT. */
 typedef struct paritas_losscone_options {
     size_t size;
-    paritas_losscone_method method;
-    paritas_losscone_response response;
-    paritas_losscone_search search;
-    double potential_lower, potential_upper; /* bounds of U, V */
-    double ratio_lower, ratio_upper;         /* bounds of r */
-    double amplitude_lower,
-        amplitude_upper;   /* bounds of the beam's amplitude; equal: fixed; both 0: no beam */
-    double beam_width;     /* eV; at least 1e-3, or 0: no beam */
-    double beam_sigma;     /* degrees */
-    double background;     /* model inside the cone; above 0 */
-    double response_width; /* half width of the energy response, as a part of the energy */
-    unsigned box_limit;    /* exact: boxes of a sweep; what is unproven then is in the result's gap */
-    uint64_t seed;         /* of de and of the bootstrap; keyed by the number of the sweep */
-    uint64_t
-        first; /* number of the first sweep given: the same sweep has the same random numbers in any batch */
-    unsigned population, generations; /* of de: 4 to 1024, and up to 1000000 */
-    double potential_errors;          /* of the sweeps' potential_error, that sets allow for; 0 to 10 */
+    PARITAS_LOSSCONE_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_losscone_options;
 #define PARITAS_LOSSCONE_OPTIONS_DEFAULT \
-    {sizeof(paritas_losscone_options),   \
-     PARITAS_LOSSCONE_METHOD_HALEKAS,    \
-     PARITAS_LOSSCONE_RESPONSE_HARD,     \
-     PARITAS_LOSSCONE_SEARCH_EXACT,      \
-     -2000.0,                            \
-     20.0,                               \
-     0.3,                                \
-     1.1,                                \
-     0.0,                                \
-     5.0,                                \
-     15.0,                               \
-     7.5,                                \
-     0.05,                               \
-     0.25,                               \
-     20000,                              \
-     42,                                 \
-     0,                                  \
-     50,                                 \
-     500,                                \
-     2.0}
+    PARITAS_OPTIONS_DEFAULTS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS)
 
 /* ---- fits --------------------------------------------------------------------------------------- */
 
@@ -275,6 +283,49 @@ PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, 
                                                       const paritas_losscone_result *results, unsigned draws,
                                                       double level, double *thresholds);
 
+/* What decides the threshold of a set. */
+#define PARITAS_CONFIDENCE_KIND_LIST(ITEM)                                                                \
+    ITEM(PARITAS_CONFIDENCE_KIND_NONE, 0, "none", "no sets")                                              \
+    ITEM(PARITAS_CONFIDENCE_KIND_RESIDUALS, 1, "residuals", "the default of paritas_losscone_confidence") \
+    ITEM(PARITAS_CONFIDENCE_KIND_BOOTSTRAP, 2, "bootstrap", "paritas_losscone_bootstrap")                 \
+    ITEM(PARITAS_CONFIDENCE_KIND_THRESHOLD, 3, "threshold", "it is given")
+typedef enum paritas_confidence_kind {
+    PARITAS_CONFIDENCE_KIND_LIST(PARITAS_ENUMERATOR)
+} paritas_confidence_kind;
+
+/* Which sets are made beside fits. */
+typedef struct paritas_losscone_sets {
+    size_t size;
+    paritas_confidence_kind confidence;
+    double threshold; /* if it is given */
+    double step;      /* resolution, V; 0: the default of paritas_losscone_confidence */
+    double level;     /* of the bootstrap */
+    unsigned draws;
+} paritas_losscone_sets;
+#define PARITAS_LOSSCONE_SETS_DEFAULT \
+    {sizeof(paritas_losscone_sets), PARITAS_CONFIDENCE_KIND_RESIDUALS, 0.0, 0.0, 0.68, 40}
+
+/* Fits every sweep with the options' response, and makes the sets. The folded model has no beam. Fits by
+ * differential evolution have no plateau: its ends are NaN. results, confidence: n; confidence may be NULL
+ * without sets. */
+PARITAS_API paritas_status paritas_losscone_answer(paritas_context *context, const paritas_sweeps *sweeps,
+                                                   const paritas_losscone_options *options,
+                                                   const paritas_losscone_sets *sets,
+                                                   paritas_losscone_result *results,
+                                                   paritas_confidence *confidence);
+/* The options of one response, as paritas_losscone_answer takes them. */
+PARITAS_API void paritas_losscone_options_of(const paritas_losscone_options *given,
+                                             paritas_losscone_response response,
+                                             paritas_losscone_options *options);
+/* Nonzero: the result has numbers. */
+PARITAS_API int paritas_losscone_fitted(const paritas_losscone_result *result);
+/* The response with the lesser misfit, of two fits of a sweep; -1: not both have a fit. A fit may be NULL. */
+PARITAS_API int paritas_losscone_preferred(const paritas_losscone_result *hard,
+                                           const paritas_losscone_result *folded);
+/* Quality of a sweep: of the preferred fit, where there are two, else of the hard one. One may be NULL. */
+PARITAS_API unsigned paritas_losscone_flags(const paritas_losscone_result *hard,
+                                            const paritas_losscone_result *folded);
+
 /* The least misfit over r and A at each of n_potentials values of U, exact except for slivers of r below
  * 2e-6. misfit: n x n_potentials; ratio, amplitude: the same, or NULL. */
 PARITAS_API paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
@@ -359,6 +410,7 @@ PARITAS_API paritas_status paritas_losscone_beam(paritas_context *context, const
                 "The instrument's energy response.")                                                \
     ENUMERATION(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, "How the minimum is found.") \
     ENUMERATION(paritas_sweep_status, PARITAS_SWEEP_STATUS_LIST, "Outcome of a sweep.")             \
+    ENUMERATION(paritas_confidence_kind, PARITAS_CONFIDENCE_KIND_LIST, "Thresholds of sets.")       \
     ENUMERATION(paritas_quality_flag, PARITAS_QUALITY_FLAG_LIST, "What speaks against a fit.")
 #define PARITAS_LOSSCONE_RECORDS(RECORD)                                                              \
     RECORD(paritas_losscone_result, PARITAS_LOSSCONE_RESULT_FIELDS, "Fit of one sweep.")              \

@@ -2,7 +2,8 @@
  *
  * Each enumeration and each record is written once, as a list. From it come the C type, the library's
  * descriptor, the reference pages, the columns of the program's JSON, CSV and SQLite, and Python's
- * attributes. A line that is added to a list appears in all of them.
+ * attributes. A line that is added to a list appears in all of them. Structs of options are such lists too:
+ * they give defaults, checks, the program's options and Python's keywords.
  *
  *   PARITAS_..._LIST(ITEM)      ITEM(name, value, word, doc): a constant, its value, the word for it in files
  *   PARITAS_..._FIELDS(FIELD)   FIELD(record, type, name, count, word, unit, doc): a member of a struct
@@ -10,6 +11,15 @@
  *                               word    its name in JSON, CSV, SQLite and Python; "": only in C, and in
  *                                       Python under its C name
  *                               unit    "" where it has none, or the model's
+ *   PARITAS_..._OPTIONS(OPTION, OTHER, S)
+ *                               a struct of options: its members, defaults and bounds. Functions refuse
+ *                               numbers outside the bounds
+ *     OPTION(S, type, name, otherwise, lower, upper, word, unit, doc)
+ *                               otherwise     the default
+ *                               lower, upper  PARITAS_FROM(0.0), PARITAS_BELOW(1.0), PARITAS_NO_BOUND, ...
+ *                               word          "--seed": the program's option; "": it has none, or its own.
+ *                                             Python's keyword is the name
+ *     OTHER(S, type, name, doc) an argument that is no number: NULL or 0 by default
  *
  * Structs grow. Each one that a caller hands over or receives begins with its `size`. The caller sets it:
  *
@@ -54,6 +64,21 @@ extern "C" {
 #define PARITAS_ENUMERATOR(name, value, word, doc) name = value,
 #define PARITAS_COUNT_ITEM(name, value, word, doc) +1 /* (0 LIST(PARITAS_COUNT_ITEM)): how many there are */
 #define PARITAS_MEMBER(record, type, name, count, word, unit, doc) type name count;
+
+#define PARITAS_OPTION_MEMBER(record, type, name, otherwise, lower, upper, word, unit, doc) type name;
+#define PARITAS_OTHER_MEMBER(record, type, name, doc) type name;
+#define PARITAS_OPTION_DEFAULT(record, type, name, otherwise, lower, upper, word, unit, doc) otherwise,
+#define PARITAS_OTHER_DEFAULT(record, type, name, doc) 0,
+#define PARITAS_OPTIONS_DEFAULTS(record, LIST) \
+    {sizeof(record), LIST(PARITAS_OPTION_DEFAULT, PARITAS_OTHER_DEFAULT, record)}
+
+/* Bounds of an option, as a paritas_bound. */
+#define PARITAS_NO_BOUND {0.0, 0, 0, 0}
+#define PARITAS_FROM(number) {number, 1, 0, 0} /* lower; the number itself is allowed */
+#define PARITAS_ABOVE(number) {number, 1, 1, 0}
+#define PARITAS_ZERO_OR_FROM(number) {number, 1, 0, 1}
+#define PARITAS_TO(number) {number, 1, 0, 0} /* upper; the number itself is allowed */
+#define PARITAS_BELOW(number) {number, 1, 1, 0}
 
 /* 0 or 1; `true` or `false` in JSON and Python. */
 typedef int paritas_truth;
@@ -108,13 +133,45 @@ typedef struct paritas_record {
     const paritas_field *fields;
 } paritas_record;
 
-/* All enumerations and records of the public interface. The arrays are constant and live as long as the
- * library. */
+/* A bound of an option. */
+typedef struct paritas_bound {
+    double value;
+    paritas_truth exists;
+    paritas_truth open;    /* nonzero: the value itself is not allowed */
+    paritas_truth or_zero; /* nonzero: 0 is allowed as well */
+} paritas_bound;
+
+/* One option of a struct of options. Members that are no numbers have no description. */
+typedef struct paritas_option {
+    const char *name; /* of the member in C, and of the keyword in Python */
+    const char *word; /* "--seed": in the program; "": none */
+    const char *unit;
+    const char *doc;
+    paritas_field_type type;                /* REAL, UNSIGNED, SIGNED, TRUTH or WORD */
+    size_t offset, size;                    /* bytes from the start; bytes */
+    const paritas_enumeration *enumeration; /* of a WORD; else NULL */
+    double otherwise;                       /* the default; of a WORD the constant's value */
+    paritas_bound lower, upper;
+} paritas_option;
+
+typedef struct paritas_option_list {
+    const char *name; /* "paritas_losscone_options" */
+    const char *doc;
+    size_t size; /* sizeof */
+    size_t n_options;
+    const paritas_option *options;
+} paritas_option_list;
+
+/* All enumerations, records and structs of options of the public interface. The arrays are constant and live
+ * as long as the library. */
 PARITAS_API const paritas_enumeration *paritas_enumerations(size_t *count);
 PARITAS_API const paritas_record *paritas_records(size_t *count);
-/* The enumeration or record of this name ("paritas_fit_status", "paritas_limit_result"); NULL: none. */
+PARITAS_API const paritas_option_list *paritas_option_lists(size_t *count);
+/* What has this name ("paritas_fit_status", "paritas_limit_result", "paritas_losscone_options"); NULL:
+ * nothing. */
 PARITAS_API const paritas_enumeration *paritas_enumeration_find(const char *name);
 PARITAS_API const paritas_record *paritas_record_find(const char *name);
+PARITAS_API const paritas_option_list *paritas_option_list_find(const char *name);
 /* The word of a value; NULL where the enumeration has no such value. */
 PARITAS_API const char *paritas_enumeration_word(const paritas_enumeration *enumeration, int value);
 /* The value of a word into *value; 0 where the enumeration has no such word, else 1. */

@@ -244,7 +244,7 @@ typedef struct paritas_look_elsewhere_request {
     const paritas_job *jobs;            /* n_points; NULL: the models' own */
     const paritas_model *background;   /* without signal, or with a parameter of interest that is held at 0 */
     const paritas_job *background_job; /* NULL: its own */
-    /* Above 0: also the estimate from upcrossings of this q0, with the points in order along a line. */
+    /* Level of q0 whose upcrossings also give an estimate, with the points in order along a line. 0: none. */
     double upcrossed;
     paritas_look_elsewhere_point *points; /* receives n_points answers */
 } paritas_look_elsewhere_request;
@@ -358,7 +358,7 @@ typedef struct paritas_toy_fit {
     const double *errors;     /* parameter_count; NULL unless asked for. NaN where not free */
 } paritas_toy_fit;
 
-/* As paritas_toys_taker, for paritas_toys. */
+/* Takes rows as paritas_toys_taker does, for paritas_toys. */
 typedef int (*paritas_toy_fits_taker)(void *user, size_t n, const paritas_toy_fit *fits);
 
 /* One parameter over all toys with an answer and a known fitted value. */

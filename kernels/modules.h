@@ -1,6 +1,6 @@
 /* modules.h: the library's kernel modules, one line per model family: MODULE(name, lanes). Text:
- * entry/module_NAME.h; names: entry/NAME_entries.h. `many`: CPU variants run fits side by side. `one`: the
- * module branches on its numbers, so a team runs one job. cmake/kernels.cmake reads this, too. */
+ * modules/module_NAME.h; names: modules/NAME_entries.h. `many`: CPU variants run fits side by side. `one`:
+ * the module branches on its numbers, so a team runs one job. cmake/kernels.cmake reads this, too. */
 #ifndef PARITAS_MODULES_H
 #define PARITAS_MODULES_H
 

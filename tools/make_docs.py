@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Makes the pages that repeat what stands elsewhere: make_docs.py PROGRAM [--library FILE] [--check]
 
+These pages are not in git:
   docs/results.md        from the library's descriptors of enumerations and records (paritas_records.h)
   docs/c-api.md          from include/*.h and examples/c/*.c
+These are:
   docs/command-line.md   from `PROGRAM --help` and `PROGRAM COMMAND --help`
   the files that other pages show ("`examples/...`:" before a block of code)
 
-The library is libparitas beside the program's folder. With --check nothing is written; the exit status is 1
-if a page is not what it would be now. Python's standard library only."""
+The library is libparitas beside the program's folder. With --check pages in git are not written; the exit
+status is 1 if one of them is not what it would be now. Python's standard library only."""
 
 import argparse
 import ctypes
@@ -18,6 +20,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+NOT_IN_GIT = ("docs/results.md", "docs/c-api.md")
 # the headers in the page's order, each with the examples that show it
 HEADERS = {
     "paritas.h": [],
@@ -33,11 +36,12 @@ HEADERS = {
     "paritas_er.h": ["er"],
     "paritas_kappa.h": ["kappa"],
     "paritas_losscone.h": ["losscone"],
+    "paritas_days.h": ["days"],
 }
 
 
 RESULTS = """\
-# Results: every field and word
+# Results and options: every field and word
 
 <!-- made by tools/make_docs.py from the library's descriptors -->
 
@@ -51,9 +55,15 @@ The first column of a table is this name. It is empty for fields that only C and
 name. A number that does not exist is `null` in JSON, an empty field in CSV, and NaN in C and Python. Five
 expected values belong to -2, -1, 0, 1, 2 sigma.
 
-Programs can read these tables too: see `paritas_records` and `paritas_enumerations` in `paritas_records.h`.
+Programs can read these tables too: see `paritas_records`, `paritas_enumerations` and `paritas_option_lists`
+in `paritas_records.h`.
 
 ## Records
+"""
+OPTIONS = """\
+## Options
+
+Each table is a struct in C. Python's keywords have the names in C. Numbers outside the bounds are refused.
 """
 C_API = """\
 # The C interface
@@ -70,7 +80,7 @@ upper limit:   observed 1.011572, expected 1.062355
 ```
 
 With CMake use `find_package(Paritas)` and link `Paritas::paritas`. The text below comes from the headers. The
-tests compile and run the examples. Tables of all records and enumerations: [results](results.md).
+tests compile and run the examples. Tables of all records, options and enumerations: [results](results.md).
 """
 COMMAND_LINE = """\
 # The command line
@@ -141,10 +151,31 @@ Record._fields_ = [
 ]
 
 
+class Bound(ctypes.Structure):
+    _fields_ = [("value", ctypes.c_double)]
+    _fields_ += [(name, ctypes.c_int) for name in ("exists", "open", "or_zero")]
+
+
+class Option(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("name", "word", "unit", "doc")]
+    _fields_ += [("type", ctypes.c_int), ("offset", ctypes.c_size_t), ("size", ctypes.c_size_t)]
+    _fields_ += [("enumeration", ctypes.POINTER(Enumeration)), ("otherwise", ctypes.c_double)]
+    _fields_ += [("lower", Bound), ("upper", Bound)]
+
+
+class OptionList(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("doc", ctypes.c_char_p), ("size", ctypes.c_size_t)]
+    _fields_ += [("n_options", ctypes.c_size_t), ("options", ctypes.POINTER(Option))]
+
+
 def described(library):
-    """(enumerations, records) of the library, in its order."""
+    """(enumerations, records, structs of options) of the library, in its order."""
     out = []
-    for function, kind in (("paritas_enumerations", Enumeration), ("paritas_records", Record)):
+    for function, kind in (
+        ("paritas_enumerations", Enumeration),
+        ("paritas_records", Record),
+        ("paritas_option_lists", OptionList),
+    ):
         call = getattr(library, function)
         call.restype = ctypes.POINTER(kind)
         count = ctypes.c_size_t()
@@ -169,8 +200,47 @@ def type_of(field):
     return f"{name} [{field.count}]" if field.is_array and field.type != 6 else name
 
 
+def bounds_of(option):
+    """Bounds in mathematicians' brackets: "[0, 1)"."""
+    lower, upper = option.lower, option.upper
+    if not (lower.exists or upper.exists):
+        return ""
+    start = ("(" if lower.open else "[") + f"{lower.value:.10g}"
+    if not lower.exists:
+        start = "(-inf" if option.type == 0 else "[0"
+    end = f"{upper.value:.10g}" + (")" if upper.open else "]") if upper.exists else "inf)"
+    return ("0 or " if lower.or_zero else "") + f"{start}, {end}"
+
+
+def default_of(option):
+    if not option.enumeration:
+        return f"{option.otherwise:.17g}" if option.type else repr(option.otherwise).removesuffix(".0")
+    words = option.enumeration[0].words
+    return next(w.word.decode() for w in words[: option.enumeration[0].n] if w.value == option.otherwise)
+
+
+def options_table(options):
+    """The table of one struct of options."""
+    rows = []
+    for option in options.options[: options.n_options]:
+        kind = option.enumeration[0].name.decode() if option.enumeration else ""
+        whole = "unsigned" if option.size == 4 else "64-bit unsigned"
+        rows.append(
+            (
+                f"`{option.name.decode()}`",
+                f"`{option.word.decode()}`" if option.word else "",
+                link(kind) if kind else {0: "double", 1: whole, 2: "int", 3: "0 or 1"}[option.type],
+                default_of(option),
+                bounds_of(option),
+                option.unit.decode(),
+                option.doc.decode(),
+            )
+        )
+    return table(("in C", "in the program", "type", "default", "bounds", "unit", "meaning"), rows)
+
+
 def results(library):
-    enumerations, records = described(library)
+    enumerations, records, structs = described(library)
     out = [RESULTS]
     out += table(("record", "holds"), ((link(r.name.decode()), r.doc.decode()) for r in records))
     for record in records:
@@ -181,6 +251,9 @@ def results(library):
             name = f"`{word}`" if word else ""
             rows.append((name, f"`{field.name.decode()}`", type_of(field), unit, field.doc.decode()))
         out += table(("field", "in C", "type", "unit", "meaning"), rows)
+    out += [OPTIONS]
+    for options in structs:
+        out += [f"### {options.name.decode()}", "", options.doc.decode(), "", *options_table(options)]
     out += ["## Enumerations", ""]
     for enumeration in enumerations:
         out += [f"### {enumeration.name.decode()}", "", enumeration.doc.decode(), ""]
@@ -197,13 +270,15 @@ def results(library):
 # ---- c-api.md: the headers ---------------------------------------------------------------------------
 
 LISTS = re.compile(
-    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|OPTIONS\(OPTION, OTHER, S\)"
+    r"|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
     r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
     re.M,
 )
 MADE_OF_LISTS = re.compile(
     r"typedef (?:enum|struct) (\w+) \{\s*(?:size_t size;\s*)?"
-    r"PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?)\)\s*\} \1;\n?"
+    r"PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?|PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, ?)\)"
+    r"\s*\} \1;\n?"
 )
 COMMENT = re.compile(r"\s*/\*(.*?)\*/\s*", re.S)
 
@@ -337,7 +412,7 @@ def main():
     program = arguments.program.resolve()
     name = "libparitas.dylib" if sys.platform == "darwin" else "libparitas.so"
     library = ctypes.CDLL(str((arguments.library or program.parent.parent / name).resolve()))
-    pages = {"docs/results.md": results(library), "docs/c-api.md": c_api()}
+    pages = dict(zip(NOT_IN_GIT, (results(library), c_api())))
     pages["docs/command-line.md"] = command_line(str(program))
     for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
         page = str(path.relative_to(ROOT))
@@ -348,14 +423,14 @@ def main():
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         if old == text:
             continue
-        stale = True
-        if arguments.check:
+        if arguments.check and page not in NOT_IN_GIT:
+            stale = True
             print(f"{page} is not current: run tools/make_docs.py")
             changes = difflib.unified_diff(old.splitlines(), text.splitlines(), page, "now", lineterm="")
             print("\n".join(list(changes)[:40]))
         else:
             path.write_text(text, encoding="utf-8")
-    sys.exit(1 if stale and arguments.check else 0)
+    sys.exit(1 if stale else 0)
 
 
 main()

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of columns that no record describes. */
+/* Units of columns that no record describes. */
 static const char *const units[][2] = {{"time", "s"},
                                        {"spacecraft_potential", "V"},
                                        {"spacecraft_latitude", "degrees"},

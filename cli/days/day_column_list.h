@@ -2,7 +2,7 @@
 #ifndef PARITAS_DAY_COLUMN_LIST_H
 #define PARITAS_DAY_COLUMN_LIST_H
 
-#include "days/day_columns.h"
+#include "days/day_tables.h"
 #include "session.h"
 
 /* Names and columns lie in the session's arena; after a failure `allocated` fails. */
@@ -15,9 +15,9 @@ struct column_list {
 /* `values` must live as long as the arena. Copies the name and `suffix`. */
 void column_add(struct column_list *list, const char *name, const char *suffix, enum column_kind kind,
                 size_t rows, size_t width, const void *values);
-/* Of the column added last. */
+/* Sets the unit of the column added last. */
 void column_set_unit(struct column_list *list, const char *unit);
-/* NULL: no such column. */
+/* Returns NULL if there is no such column. */
 const void *column_values(const struct column_list *list, const char *name, const char *suffix);
 
 struct named_column {

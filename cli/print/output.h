@@ -7,8 +7,8 @@
 
 /* Else prints why to stderr. For checks before long work. */
 bool output_check(const char *path);
-/* To `path`; NULL or "-": standard output. A regular file is replaced whole, by a rename, or left. Pipes
- * and devices are written in place. No wait for the disk. Failures are told on stderr. */
+/* Writes to `path`, or to standard output for NULL and "-". A regular file is replaced whole, by a rename, or
+ * left. Pipes and devices are written in place. No wait for the disk. Failures are told on stderr. */
 bool output_write(const char *path, const char *bytes, size_t length);
 
 /* A file in pieces, named when whole. Failures set errno. */

@@ -433,8 +433,8 @@ class Session:
         rows: Sequence[Floats | None],
         directions: Sequence[Floats | None],
     ) -> "Answer":
-        """Of a statistic with second derivatives: what `call` answers, differentiated along `directions` of
-        `at` and each of rows (None: 0). They broadcast with the arguments."""
+        """Derivatives of a statistic with second derivatives: what `call` answers, differentiated along
+        `directions` of `at` and each of rows (None: 0). They broadcast with the arguments."""
         batch = batch_of([array.shape for array in (at, *rows, *directions) if array is not None])
         data, places = self._data(rows, batch, self._row)
         turned, _ = self._data(directions[1:], batch, np.zeros_like(self._row))

@@ -10,7 +10,7 @@ _KINDS = ("normsys", "histosys")
 
 
 def pyhfs_code(code: Code) -> str:
-    """As pyhf spells it: "code1"."""
+    """The code as pyhf spells it: "code1"."""
     return "code" + str(code).removeprefix("code")
 
 

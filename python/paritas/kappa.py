@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import Floats, Summarised, Table, Tabular, columns_by_name, html_of, numbers, structured, where
-from .keywords import Place, Where, engine_of, running, takes
+from .keywords import Place, Where, engine_of, running, takes, takes_options
 from .records import columns_of
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class KappaFit(Tabular):
 
     @property
     def covariance(self) -> Floats:
-        """Of ln density, kappa, ln theta: (n, 3, 3); 0 if held or at a bound."""
+        """Covariance of ln density, kappa, ln theta: (n, 3, 3); 0 if held or at a bound."""
         return np.ascontiguousarray(self.results["covariance"])
 
     def _repr_html_(self) -> str:
@@ -277,3 +277,5 @@ def spacecraft_potential(
 
 takes(Place, flux)
 takes(Where, fit, misfit, shade_currents, spacecraft_potential)
+takes_options("paritas_kappa_options", fit, misfit)
+takes_options("paritas_potential_options", shade_currents, spacecraft_potential)

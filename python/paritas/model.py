@@ -350,7 +350,7 @@ def several_names(poi: Any) -> list[str]:
 
 
 def _with_pois(workspace: _engine.Document, measurement: str | None, names: list[str]) -> _engine.Document:
-    """With other parameters of interest in a measurement."""
+    """The workspace with other parameters of interest in a measurement."""
     listed = [one.get("name") for one in json.loads(workspace.text()).get("measurements", [])]
     if measurement is not None and measurement not in listed:
         raise _engine.NotFound(f"the workspace has no measurement {measurement!r}, only {listed}")

@@ -70,7 +70,7 @@ class Starts:
 
     @classmethod
     def of(cls, row: Any) -> Starts:
-        """From a row of paritas_fit_starts."""
+        """Makes one of a row of paritas_fit_starts."""
         minima, (lower, status) = row["minima"][: row["n_minima"]], row["lower_known"].tolist()
         n, converged, best_start = (int(row[name]) for name in ("n", "converged", "best_start"))
         return cls(
@@ -188,7 +188,7 @@ class HypotestResult(fields.hypotest_result):
 
 
 def _found(numbers: Floats) -> Floats:
-    """Those before the first NaN."""
+    """Numbers before the first NaN."""
     found: Floats = numbers[: np.isnan(numbers).argmax()] if np.isnan(numbers).any() else numbers
     return found
 
@@ -220,7 +220,7 @@ class SignificanceResult(fields.significance_result):
 
 
 class _BestFit(fields.fit_result):
-    """The free fit of a scan."""
+    """The free fit of a scan, or the fit behind Asimov data."""
 
 
 class _Profiled:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def _types_of(record: str) -> list[tuple[str, np.dtype[Any]]]:
-    """Without C's padding."""
+    """Types without C's padding."""
     dtype = _engine.record(record).dtype
     return [(name, dtype[name]) for name in dtype.names or ()]
 
@@ -387,7 +387,7 @@ def _check_memory(n: int, bytes_of_toy: int, given: Mapping[str, Any]) -> None:
 
 
 def _key(model: Model) -> list[tuple[str, str]]:
-    """For the store's key: workspace digest, non-default model options."""
+    """What stands in the store's key: workspace digest, non-default model options."""
     entries = [("workspace", model.document.digest())]
     for name, value in model.options.items():
         text = str(value)

@@ -32,17 +32,17 @@ class Workspace(Documented):
     or NotFound for an unknown name."""
 
     def __init__(self, given: DocumentLike) -> None:
-        """From a dict, or a file's path."""
+        """Makes one of a dict, or of a file's path."""
         self.document = document(given, "workspace")
 
     @classmethod
     def read(cls, path: Path) -> "Workspace":
-        """From a file."""
+        """Reads a file."""
         return cls(Document.read(os.fspath(path)))
 
     @classmethod
     def loads(cls, text: str | bytes) -> "Workspace":
-        """From JSON text."""
+        """Reads JSON text."""
         return cls(Document.parse(text.encode() if isinstance(text, str) else text, "workspace"))
 
     def __repr__(self) -> str:
@@ -131,11 +131,11 @@ class Workspace(Documented):
         return self.document.digest()
 
     def to_json(self, indent: int = 0) -> str:
-        """As JSON text; `indent` 0: one line."""
+        """The workspace as JSON text; `indent` 0: one line."""
         return self.document.text(indent)
 
     def to_dict(self) -> dict[str, Any]:
-        """As Python objects."""
+        """The workspace as Python objects."""
         found: dict[str, Any] = json.loads(self.document.text())
         return found
 
@@ -166,6 +166,6 @@ class PatchSet:
         return Workspace(self.document.apply(document(workspace, "workspace"), name))
 
     def to_dict(self) -> dict[str, Any]:
-        """As Python objects: metadata, patches with values."""
+        """The patch set as Python objects: metadata, patches with values."""
         found: dict[str, Any] = json.loads(self.document.text())
         return found

@@ -16,7 +16,8 @@
 #define LIBRARY_MEMBER(type, name, parameters) type(*name) parameters;
 #define LIBRARY_NAME(type, name, parameters) #name,
 
-/* NULL: not installed. Never closed: drivers keep threads and handlers running in it. */
+/* Returns NULL if it is not installed. It is never closed: drivers keep threads and handlers running in it.
+ * */
 static inline void *library_open(const char *name)
 {
     return platform_library_open(name);

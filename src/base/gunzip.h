@@ -18,7 +18,7 @@ enum gunzip_state {
 };
 
 struct gunzip;
-/* NULL: out of memory, without a message. */
+/* Returns NULL without memory, and leaves no message. */
 struct gunzip *gunzip_open(paritas_context *context, gunzip_take *take, void *user);
 void gunzip_close(struct gunzip *gunzip);
 /* Up to `room` plain bytes; 0: there are no more, and gunzip_state says why. */

@@ -226,7 +226,7 @@ const char *number_scan(const char *at, const char *end, struct decimal *decimal
 /* Ties have at most 767 significant digits: after these a 1 stands for a nonzero rest. */
 #define DIGITS_MOST 800
 
-/* By the C library, from digits and an exponent: no decimal point, so no locale matters. */
+/* Asks the C library, with digits and an exponent: without a decimal point no locale matters. */
 static double read_exactly(const char *literal, size_t length)
 {
     char text[DIGITS_MOST + 32], *out = text;

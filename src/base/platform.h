@@ -37,7 +37,7 @@ bool platform_exists(const char *path);                           /* also a link
 bool platform_readable(const char *path);
 bool platform_writable(const char *path); /* a folder: files can be made in it */
 
-/* In binary, closed in child processes. mode: "rb" or "wb". */
+/* Opens a binary stream that is closed in child processes. mode: "rb" or "wb". */
 FILE *platform_open_stream(const char *path, const char *mode);
 /* The same as a descriptor: for reading, or for writing into what is there. */
 int platform_open_read(const char *path);

@@ -80,7 +80,7 @@ static void put_info(HANDLE handle, struct platform_info *info)
     info->number = (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow;
 }
 
-/* INVALID_HANDLE_VALUE: errno. Backup semantics: folders open as well. */
+/* Returns INVALID_HANDLE_VALUE and sets errno at a failure. Backup semantics open folders as well. */
 static HANDLE open_to_ask(const char *path, DWORD flags)
 {
     struct wide wide;

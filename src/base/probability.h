@@ -5,7 +5,7 @@
 /* Phi(x), accurate in both tails. */
 double normal_cdf(double x);
 double normal_density(double x);
-/* Also where Phi(x) underflows. */
+/* Holds also where Phi(x) underflows. */
 double normal_log_cdf(double x);
 /* -inf at 0, +inf at 1, NaN outside. */
 double normal_quantile(double p);

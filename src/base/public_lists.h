@@ -1,8 +1,9 @@
-/* public_lists.h: lists of enumerations and records. A new public header adds its two. */
+/* public_lists.h: lists of enumerations, records and structs of options. A new public header adds its own. */
 #ifndef PARITAS_PUBLIC_LISTS_H
 #define PARITAS_PUBLIC_LISTS_H
 
 #include "paritas.h"
+#include "paritas_days.h"
 #include "paritas_er.h"
 #include "paritas_gradient.h"
 #include "paritas_kappa.h"
@@ -15,11 +16,17 @@
     PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION) \
     PARITAS_GRADIENT_ENUMERATIONS(ENUMERATION)   \
     PARITAS_LOSSCONE_ENUMERATIONS(ENUMERATION)   \
-    PARITAS_KAPPA_ENUMERATIONS(ENUMERATION) PARITAS_ER_ENUMERATIONS(ENUMERATION)
+    PARITAS_KAPPA_ENUMERATIONS(ENUMERATION)      \
+    PARITAS_ER_ENUMERATIONS(ENUMERATION) PARITAS_DAYS_ENUMERATIONS(ENUMERATION)
 #define ALL_RECORDS(RECORD)            \
     PARITAS_CONTEXT_RECORDS(RECORD)    \
     PARITAS_FIT_RECORDS(RECORD)        \
     PARITAS_STATISTICS_RECORDS(RECORD) \
-    PARITAS_TOYS_RECORDS(RECORD) PARITAS_LOSSCONE_RECORDS(RECORD) PARITAS_KAPPA_RECORDS(RECORD)
+    PARITAS_TOYS_RECORDS(RECORD)       \
+    PARITAS_LOSSCONE_RECORDS(RECORD) PARITAS_KAPPA_RECORDS(RECORD) PARITAS_DAYS_RECORDS(RECORD)
+#define ALL_OPTION_LISTS(OPTIONS)                                                         \
+    OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")    \
+    OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.") \
+    OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.")
 
 #endif

@@ -1,4 +1,4 @@
-/* records.c: descriptors of all public enumerations and records, made from their lists. */
+/* records.c: descriptors of public enumerations, records and structs of options, made from their lists. */
 #include "base/context.h"
 #include "base/public_lists.h"
 
@@ -71,7 +71,7 @@ const char *paritas_status_message(paritas_status status)
 enum { ALL_RECORDS(NUMBER_OF_RECORD) RECORD_COUNT };
 static const paritas_record records[RECORD_COUNT];
 
-/* By its word: a C type, or index of enumeration or record. */
+/* Number of a type's word: a C type, or index of enumeration or record. */
 #define ENUMERATION_TYPES 100
 #define RECORD_TYPES 1000
 #define TYPE_OF_ENUMERATION(type, LIST, sentence) TYPE_##type = ENUMERATION_TYPES + ENUMERATION_##type,
@@ -130,5 +130,39 @@ const paritas_record *paritas_record_find(const char *name)
 {
     for (size_t i = 0; name && i < RECORD_COUNT; i++)
         if (strcmp(records[i].name, name) == 0) return &records[i];
+    return NULL;
+}
+
+#define OTHER(record, member_type, member, sentence)
+#define OPTION(record, member_type, member, value, least, most, option_word, option_unit, sentence) \
+    {.name = #member,                                                                               \
+     .word = option_word,                                                                           \
+     .unit = option_unit,                                                                           \
+     .doc = sentence,                                                                               \
+     .type = FIELD_TYPE(TYPE_##member_type),                                                        \
+     .offset = offsetof(record, member),                                                            \
+     .size = sizeof(member_type),                                                                   \
+     .enumeration = FIELD_ENUMERATION(TYPE_##member_type),                                          \
+     .otherwise = (double)(value),                                                                  \
+     .lower = least,                                                                                \
+     .upper = most},
+#define OPTIONS_OF(type, LIST, sentence) \
+    static const paritas_option options_of_##type[] = {LIST(OPTION, OTHER, type)};
+ALL_OPTION_LISTS(OPTIONS_OF)
+
+#define DESCRIBE_OPTIONS(type, LIST, sentence) \
+    {#type, sentence, sizeof(type), COUNT_OF(options_of_##type), options_of_##type},
+static const paritas_option_list option_lists[] = {ALL_OPTION_LISTS(DESCRIBE_OPTIONS)};
+
+const paritas_option_list *paritas_option_lists(size_t *count)
+{
+    *count = COUNT_OF(option_lists);
+    return option_lists;
+}
+
+const paritas_option_list *paritas_option_list_find(const char *name)
+{
+    for (size_t i = 0; name && i < COUNT_OF(option_lists); i++)
+        if (strcmp(option_lists[i].name, name) == 0) return &option_lists[i];
     return NULL;
 }

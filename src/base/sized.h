@@ -14,6 +14,13 @@
 paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,
                           void *own, size_t size);
 
+/* SIZED_TAKE of a struct of options, and the checks that its list asks for. A refusal names the options in
+ * back quotes. */
+#define OPTIONS_READ(context, type, argument, given, own) \
+    options_read(context, paritas_option_list_find(#type), argument, given, own)
+paritas_status options_read(paritas_context *context, const paritas_option_list *list, const char *argument,
+                            const void *given, void *own);
+
 /* The same check for results: one struct, or the first of `n`. */
 #define SIZED_CHECK(context, type, argument, n, given) \
     sized_check(context, #type, argument, n, given, sizeof(type))

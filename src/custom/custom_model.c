@@ -2,7 +2,7 @@
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "custom/custom_arrays.h"
-#include "entry/custom_entries.h"
+#include "modules/custom_entries.h"
 #include "fit/fit_rows.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
@@ -31,7 +31,7 @@ static void free_model(paritas_model *given)
     paritas_release(&allocator, model);
 }
 
-/* Of Poisson and Gaussian terms. */
+/* Constant of Poisson and Gaussian terms. */
 static double likelihood_constant(const struct frozen *frozen, const double *data)
 {
     double sum = ((const struct custom_model *)frozen)->constraint_constant;
@@ -188,7 +188,7 @@ static paritas_status check_data(paritas_context *context, const paritas_model_d
     return PARITAS_OK;
 }
 
-/* False: more than 2^32 elements. */
+/* Returns false for more than 2^32 elements. */
 static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
 {
     const size_t parameters = frozen->n_parameters, slots = frozen->n_slots, places = ints[CUSTOM_PLACES],
@@ -212,7 +212,7 @@ static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
     return frozen->slab_covariance <= UINT32_MAX && frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] <= UINT32_MAX;
 }
 
-/* False: out of memory. */
+/* Returns false without memory. */
 static bool write_maps(struct custom_model *model, const paritas_model_description *d, const double *reals)
 {
     struct frozen *frozen = &model->frozen;

@@ -204,7 +204,17 @@ static paritas_status compile(const struct accelerator_build *build, const char 
     return status;
 }
 
-/* From the cache, else (or if refused) compiled. */
+/* The key of a compiled kernel in the cache. False: out of memory. */
+static bool cache_key(const struct accelerator_build *build, char key[65])
+{
+    const struct accelerator_properties *properties = &build->accelerator->properties;
+    char options[512], made_by[sizeof options + sizeof *properties];
+    build->accelerator->operations->options(build, options, sizeof options);
+    snprintf(made_by, sizeof made_by, "%s\n%s\n%s\n", properties->name, properties->versions, options);
+    return kernel_cache_key(build->context, made_by, build->text, build->text_size, key);
+}
+
+/* Takes a kernel from the cache. Compiles it if it is not there, or is refused. */
 static paritas_status obtain(const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
     paritas_context *context = build->context;
@@ -214,7 +224,7 @@ static paritas_status obtain(const struct accelerator_build *build, struct accel
         build->accelerator->device->builds++;
         return load(build, NULL, 0, kernel);
     }
-    const bool cached = context->cache && kernel_cache_key(build, key);
+    const bool cached = context->cache && cache_key(build, key);
     void *binary = cached ? kernel_cache_read(context, key, &size) : NULL;
     if (binary) {
         const paritas_status status = load(build, binary, size, kernel);

@@ -7,7 +7,7 @@
 #ifndef PARITAS_DEVICE_ACCELERATOR_H
 #define PARITAS_DEVICE_ACCELERATOR_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 
 #include <stdbool.h>
 
@@ -147,7 +147,7 @@ paritas_status accelerator_check(paritas_context *context, const struct accelera
 /* `who` (compiler, driver) refuses an entry; code 0: none; log: NULL, empty or put on one line. */
 paritas_status accelerator_refuse(const struct accelerator_build *build, const char *who, int code,
                                   char *log);
-/* DEVICE_ABSENT: the number is not below `count`. */
+/* Says that the number is not below `count` (DEVICE_ABSENT). */
 paritas_status accelerator_absent(paritas_context *context, const struct accelerator *accelerator,
                                   const char *interface, unsigned count);
 paritas_status accelerator_lacks_f64(paritas_context *context, const struct accelerator *accelerator);

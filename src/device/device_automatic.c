@@ -43,7 +43,7 @@ static void try_in_child(paritas_context *context, struct probe *probe)
     plain_close(device);
 }
 
-/* As plain_open. A driver that takes its child down is named in a note. */
+/* Probes, then opens as plain_open. A driver that takes its child down is named in a note. */
 static paritas_status probe_then_open(paritas_context *context, const char *name,
                                       const struct device_request *request, struct paritas_device **device)
 {
@@ -129,7 +129,7 @@ static struct automatic_kind *kind_of(struct device_automatic *automatic, const 
     return oldest;
 }
 
-/* False: it failed and is closed; the CPU must run the launch. */
+/* Returns false if the device failed and is closed. The CPU must then run the launch. */
 static bool accelerated(paritas_context *context, struct paritas_device *cpu, struct automatic_kind *kind,
                         const struct device_model *model, const struct device_launch *launch,
                         paritas_status *status)

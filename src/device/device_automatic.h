@@ -8,7 +8,7 @@
 #ifndef PARITAS_DEVICE_DEVICE_AUTOMATIC_H
 #define PARITAS_DEVICE_DEVICE_AUTOMATIC_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 
 /* of CPU kernels before a driver is opened: opening takes up to 0.5 s, compiling more */
 #define AUTOMATIC_SECONDS 2.0

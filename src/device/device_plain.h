@@ -2,9 +2,9 @@
 #ifndef PARITAS_DEVICE_DEVICE_PLAIN_H
 #define PARITAS_DEVICE_DEVICE_PLAIN_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 
-/* As device_open, without "auto". */
+/* Opens as device_open does, without "auto". */
 paritas_status plain_open(paritas_context *context, const char *name, const struct device_request *request,
                           struct paritas_device **device);
 /* Opens number `index` of the kind named `kind` and self-tests it. */

@@ -29,7 +29,7 @@ static inline void precision_release(const paritas_allocator *allocator, unsigne
     if (precision == 32) paritas_release_aligned(allocator, (void *)numbers);
 }
 
-/* NULL: f64, nothing to do. */
+/* Widens floats to doubles. `floats` NULL: f64, nothing to do. */
 static inline void precision_widen(double *to, const float *floats, size_t count)
 {
     for (size_t i = 0; floats && i < count; i++) to[i] = (double)floats[i];

@@ -2,7 +2,7 @@
 #ifndef PARITAS_DEVICE_DEVICE_SELF_TEST_H
 #define PARITAS_DEVICE_DEVICE_SELF_TEST_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 #include "entry/conformance_sizes.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #define SELF_TEST_ROWS 12 /* several teams on any device */
 #define SELF_TEST_OUT (SELF_TEST_ROWS * CONFORM_OUT)
 
-/* Runs kernels/entry/module_conformance.h on `device` and the CPU in one precision. PARITAS_NO_DEVICE names
+/* Runs kernels/modules/module_conformance.h on `device` and the CPU in one precision. PARITAS_NO_DEVICE names
  * the word or function of a different bit. `usual_teams`: as in a launch. */
 paritas_status self_test_run(paritas_context *context, struct paritas_device *device, bool usual_teams);
 
@@ -24,7 +24,7 @@ void self_test_fill(struct self_test_data *data);
 paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
                                 const struct self_test_data *data, unsigned lanes, bool usual_teams,
                                 double *out);
-/* Of a group of results. */
+/* Word for a group of results. */
 const char *self_test_word(unsigned group);
 
 #endif

@@ -11,20 +11,17 @@
 #define HEADER (sizeof FORMAT - 1 + 64)
 #define LARGEST ((long)1 << 28) /* bytes; far above any kernel */
 
-bool kernel_cache_key(const struct accelerator_build *build, char hex[65])
+bool kernel_cache_key(paritas_context *context, const char *made_by, const char *text, size_t text_size,
+                      char hex[65])
 {
-    const struct accelerator_properties *properties = &build->accelerator->properties;
-    char options[512];
-    build->accelerator->operations->options(build, options, sizeof options);
-    const size_t room = build->text_size + sizeof options + sizeof *properties + 256;
-    char *all = paritas_allocate(build->context, room, 1);
+    const size_t room = sizeof FORMAT + strlen(made_by) + text_size + 1;
+    char *all = paritas_allocate(context, room, 1);
     if (!all) return false;
     /* a line each, the multi-line text last: different parts never join to the same bytes */
-    const int length =
-        snprintf(all, room, "%s\n%s\n%s\n%s\n", FORMAT, properties->name, properties->versions, options);
-    memcpy(all + length, build->text, build->text_size);
-    sha256_of_bytes(all, (size_t)length + build->text_size, hex);
-    paritas_release(&build->context->allocator, all);
+    const int length = snprintf(all, room, "%s\n%s", FORMAT, made_by);
+    memcpy(all + length, text, text_size);
+    sha256_of_bytes(all, (size_t)length + text_size, hex);
+    paritas_release(&context->allocator, all);
     return true;
 }
 

@@ -3,11 +3,13 @@
 #ifndef PARITAS_DEVICE_KERNEL_CACHE_H
 #define PARITAS_DEVICE_KERNEL_CACHE_H
 
-#include "device/accelerator.h"
+#include "base/context.h"
 
-/* Text, options, device, driver, compiler, file format. hex: 65 bytes. False: out of memory. */
-bool kernel_cache_key(const struct accelerator_build *build, char hex[65]);
-/* From the context's allocator; NULL: a miss, also for cut, changed or foreign files. */
+/* Hash of the file format, of `made_by` (device, driver, compiler, options: a line each) and of the text.
+ * hex: 65 bytes. False: out of memory. */
+bool kernel_cache_key(paritas_context *context, const char *made_by, const char *text, size_t text_size,
+                      char hex[65]);
+/* Returns memory of the context's allocator, or NULL for a miss: also for cut, changed or foreign files. */
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size);
 /* Writes a temporary file, renames it; makes missing folders. */
 void kernel_cache_write(paritas_context *context, const char *key, const void *binary, size_t size);

@@ -33,7 +33,7 @@ struct kernel_module {
 /* of this file: a program may bring a module built with another one */
 #define KERNEL_MODULE_API 1
 
-/* From a program outside the library. */
+/* Kernels of a program outside the library. */
 struct paritas_kernels {
     uint32_t api;
     const struct kernel_module *module;

@@ -130,7 +130,7 @@ static long long milliseconds_now(void)
     return 1000LL * t.tv_sec + t.tv_nsec / 1000000;
 }
 
-/* False: no whole record until the deadline, or the child has ended. */
+/* Returns false if there is no whole record until the deadline, or the child has ended. */
 static bool read_record(int pipe, long long deadline, struct record *record)
 {
     for (size_t got = 0; got < sizeof *record;) {
@@ -159,7 +159,7 @@ static bool is_sound(struct record *record)
     return record->kind >= RECORD_NOTE && record->kind <= RECORD_ANSWER && info->size == sizeof *info;
 }
 
-/* True: the answer came. *sound: all that came could be read. */
+/* Returns whether the answer came. *sound: all that came could be read. */
 static bool listen_to(paritas_context *context, struct probe *probe, int pipe, long long deadline,
                       bool *sound)
 {

@@ -5,7 +5,7 @@
 #ifndef PARITAS_DEVICE_PROBE_H
 #define PARITAS_DEVICE_PROBE_H
 
-#include "device/device.h"
+#include "device/device_kind.h"
 
 struct probe {
     const char *name;      /* of the device, "opencl:0" */

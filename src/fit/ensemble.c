@@ -1,8 +1,9 @@
 /* ensemble.c: draws and fits toys. */
 #include "fit/ensemble.h"
 #include "fit/fit_rows.h"
-#include "fit/ladder.h"
 #include "fit/minimum.h"
+#include "fit/profile_metric.h"
+#include "fit/profiles.h"
 
 #include <math.h>
 #include <string.h>
@@ -115,13 +116,13 @@ static bool is_worth_it(const struct profile *shared, const struct profile *alon
 {
     double evaluations = 0.0, left = 0.0, iterations = 0.0, above = 0.0;
     for (size_t i = 0; i < ENSEMBLE_PROBES; i++)
-        if (shared[i].rung == PROFILE_QUASI_NEWTON)
+        if (shared[i].method == PROFILE_QUASI_NEWTON)
             evaluations += shared[i].iterations;
         else
             left += 1.0;
     for (size_t i = 0; i < COMPARED; i++) {
         iterations += alone[i].iterations;
-        if (shared[i].rung != PROFILE_QUASI_NEWTON) continue;
+        if (shared[i].method != PROFILE_QUASI_NEWTON) continue;
         above += rise(shared[i].value_free, alone[i].value_free, alone[i].status_free) +
                  rise(shared[i].value_fixed, alone[i].value_fixed, alone[i].status_fixed);
     }

@@ -40,7 +40,7 @@ struct ensemble {
 /* of a Newton iteration, in evaluations of quasi-Newton fits: measured 6 (13 parameters) to 15 (240) */
 #define ENSEMBLE_STEP_COST 8.0
 
-/* INVALID_ARGUMENT for expected data that cannot be drawn: negative, not finite, too large. */
+/* Refuses expected data that cannot be drawn: negative, not finite, too large (INVALID_ARGUMENT). */
 paritas_status ensemble_check(paritas_context *context, const paritas_model *model, const double *expected);
 /* Borrows `options`' pointers. Close also after a failure. */
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,

@@ -50,7 +50,7 @@ struct paritas_family {
     /* Parameter values at which constraints expect their data. Only of constraints that measure something
      * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);
-    /* For models with templates; NULL together. `numbers`: the templates' part of a user's row. */
+    /* Functions of models with templates; NULL together. `numbers`: the templates' part of a user's row. */
     /* `where`: name of the row in messages */
     paritas_status (*check_templates)(paritas_context *context, const struct frozen *model,
                                       const double *numbers, const char *where);

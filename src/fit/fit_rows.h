@@ -101,7 +101,7 @@ struct fit_outcome {
 };
 struct fit_outcome rows_get_outcome(const struct frozen *model, const double *answer);
 
-/* In the domain, with a factored Hessian? */
+/* Did the fit end in the domain, with a factored Hessian? */
 static inline bool rows_has_covariance(const struct frozen *model, const double *answer)
 {
     return answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_VALUE)] < ROWS_OUTSIDE &&

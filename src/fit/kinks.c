@@ -135,7 +135,7 @@ static bool invert(size_t n, double *a)
 
 /* ---- errors ---- */
 
-/* Of the side's whole answer: row and column of two slots. */
+/* Element of the covariance of a side's whole answer, at the slots' row and column. */
 static double covariance_of(const struct at_kinks *k, enum side side, size_t a, size_t b)
 {
     const size_t slots = k->model->n_slots, row = a > b ? a : b, column = a > b ? b : a;

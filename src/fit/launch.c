@@ -39,7 +39,7 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
     return status == PARITAS_OK ? plan->take(plan->user, rows) : status;
 }
 
-/* For launches of up to n jobs. */
+/* Memory for launches of up to n jobs. */
 struct buffers {
     double *in, *out;
     uint32_t *args;

@@ -14,7 +14,7 @@
 /* Below this, halving does not help. */
 #define LAUNCH_ELEMENTS_LEAST ((size_t)1 << 16)
 
-/* At least one. */
+/* Number of jobs in a launch, at least one. */
 static inline size_t launch_jobs(size_t each)
 {
     return LAUNCH_ELEMENTS / each + 1;
@@ -77,7 +77,7 @@ struct launch_stages {
 paritas_status launch_in_stages(paritas_context *context, struct paritas_device *device,
                                 const struct launch_stages *stages, size_t n);
 
-/* For f64 launches of any context. */
+/* Device for f64 launches of any context. */
 static inline struct paritas_device *launch_device_f64(const paritas_context *context)
 {
     return context->precision == 64 ? context->device : context->host;

@@ -10,7 +10,7 @@ void paritas_model_free(paritas_model *model)
 
 /* ---- stored answers ---- */
 
-/* Without a model: the last argument. */
+/* The answer without a model is the last argument. */
 #define ANSWER(type, name, field, otherwise)                                   \
     type paritas_model_##name(const paritas_model *model)                      \
     {                                                                          \
@@ -81,7 +81,7 @@ static const struct paritas_family *with_channels(const paritas_model *model)
     const struct paritas_family *family = model ? paritas_model_frozen(model)->family : NULL;
     return family && family->channel_count ? family : NULL;
 }
-/* NULL: the model has no channel of this number. */
+/* Returns NULL if the model has no channel of this number. */
 static const struct paritas_family *with_channel(const paritas_model *model, size_t channel)
 {
     return channel < paritas_model_channel_count(model) ? with_channels(model) : NULL;

@@ -1,6 +1,6 @@
 /* profile_metric.c: the inverse Hessian that quasi-Newton fits share, whole or as a diagonal and columns. */
+#include "fit/profile_metric.h"
 #include "fit/cholesky.h"
-#include "fit/ladder.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,13 +28,6 @@ static void take_matrix(void *user, const struct fit_job *job, const double *ans
             to->usable && (job->fixed[p] || (ptrdiff_t)p == job->held || (error > 0.0 && isfinite(error)));
     }
     for (size_t i = 0; i < slots * slots; i++) to->usable = to->usable && isfinite(to->matrix[i]);
-}
-
-size_t profile_free_count(const struct profile_plan *plan)
-{
-    size_t count = 0;
-    for (size_t p = 0; p < paritas_model_frozen(plan->model)->n_parameters; p++) count += !plan->fixed[p];
-    return count;
 }
 
 /* Next column: at `pivot` of what the columns leave of the matrix, or, once all that add are there, of the

@@ -74,7 +74,7 @@ static inline size_t gradient_piece(const struct gradient *g)
     return 8 * (size_t)g->infer.context->threads;
 }
 
-/* Of a band's output. */
+/* Curve of a band's output. */
 static inline int gradient_curve(unsigned output)
 {
     return output == 0 ? ASYMPTOTIC_OBSERVED : (int)output - 1;
@@ -87,7 +87,7 @@ bool gradient_shares(const struct gradient *g);
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done);
 /* Conditional fits, from starts of their own; Newton's method finishes those that the matrix does not. */
 paritas_status gradient_shared_conditional(struct gradient *g, size_t n, struct gradient_fit *const *fits);
-/* Of the parameter of interest. */
+/* Variance of the parameter of interest. */
 double gradient_shared_variance(const struct gradient *g);
 /* `to`: where a fit at `from` goes if the parameter of interest goes to mu. */
 void gradient_shared_respond(const struct gradient *g, const double *from, double mu, double *to);

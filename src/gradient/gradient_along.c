@@ -132,7 +132,7 @@ static void write_none(const struct gradient *g, const struct gradient_row *row,
     for (size_t i = 0; i < n_at && to->at; i++) to->at[row->index * n_at + i] = value;
 }
 
-/* From q and its slopes to z = sqrt(q): z'' = q'' / (2 z) - q' q' / (4 z^3). */
+/* Turns q and its slopes into z = sqrt(q): z'' = q'' / (2 z) - q' q' / (4 z^3). */
 static paritas_status turn_statistic(struct gradient *g, struct gradient_row *row, struct along *a)
 {
     const struct gradient_point *point = &row->points[0];

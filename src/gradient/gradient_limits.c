@@ -154,7 +154,7 @@ static size_t choose_nodes(double mu, size_t n, struct node *nodes)
     return chosen;
 }
 
-/* false: mu lies too far outside. */
+/* Returns false if mu lies too far outside. */
 static bool find_weights(double mu, size_t n, const double *places, double *weights)
 {
     double sum = 0.0;
@@ -281,7 +281,7 @@ static bool has_own_templates(const struct gradient *g, const struct gradient_ro
                   g->n_templates * sizeof *row->data) != 0;
 }
 
-/* By the row's templates and the size of mu alone, in powers of two. */
+/* The row's templates and the size of mu alone decide, in powers of two. */
 static paritas_status rates_bend(struct gradient *g, const struct gradient_row *row, double mu, bool *bend)
 {
     const int most = (int)sizeof g->bends - 1, half = most / 2;

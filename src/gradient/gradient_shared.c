@@ -6,6 +6,7 @@
  * A row of tHu costs some twenty gradients, many rows at once, in place of a dozen Hessians. What is shared
  * depends on model and job alone. */
 #include "fit/fit_rows.h"
+#include "fit/profile_metric.h"
 #include "fit/profiles.h"
 #include "gradient/gradient.h"
 
@@ -165,9 +166,10 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
     gradient_shared_respond(g, plan.start, plan.mu, response);
     plan.conditional_start = response;
     for (size_t k = 0; k < n; k++) rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
-    TRY(profiles_closest(infer->context, &plan, n, data, profiles, slopes, ends));
+    TRY(profiles_by_quasi_newton(infer->context, &plan, n, data, PROFILE_CLOSEST | profile_poi_flag(&plan),
+                                 profiles, slopes, ends));
     for (size_t k = 0; k < n; k++) {
-        done[which[k]] = profiles[k].rung == PROFILE_QUASI_NEWTON;
+        done[which[k]] = profiles[k].method == PROFILE_QUASI_NEWTON;
         if (done[which[k]])
             take(g, rows[which[k]], &profiles[k], slopes[k], ends + k * 2 * infer->n_parameters);
     }
@@ -215,16 +217,19 @@ paritas_status gradient_shared_conditional(struct gradient *g, size_t n, struct 
            *slopes = infer_reals(infer, n, 1);
     struct profile *profiles = infer_array(infer, n, sizeof *profiles);
     struct gradient_fit **left = infer_array(infer, n, sizeof *left);
+    struct profile_plan plan = g->options.shared->plan;
     TRY(infer_memory(infer));
     if (n == 0) return PARITAS_OK;
+    plan.conditional = false; /* the parameter of interest stays where each start has it */
     for (size_t i = 0; i < n; i++) {
         rows_put_data(model, fits[i]->data, data + i * model->n_places);
         memcpy(ends + i * 2 * p, fits[i]->start, p * sizeof *ends);
     }
-    TRY(profiles_closest_held(infer->context, &g->options.shared->plan, n, data, profiles, slopes, ends));
+    TRY(profiles_by_quasi_newton(infer->context, &plan, n, data, PROFILE_CLOSEST | PROFILE_STARTS, profiles,
+                                 slopes, ends));
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
-        if (profiles[i].rung != PROFILE_QUASI_NEWTON) {
+        if (profiles[i].method != PROFILE_QUASI_NEWTON) {
             left[m++] = fits[i];
             continue;
         }

@@ -1,6 +1,6 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 
@@ -128,7 +128,7 @@ static void map_parameter(struct freezer *f, const struct frozen_maps *maps, con
     }
 }
 
-/* NULL: out of memory. */
+/* Returns NULL without memory. */
 static char *name_parameter(struct arena *arena, const struct hf_set *set, uint32_t i)
 {
     const size_t room = strlen(set->name) + 16;
@@ -224,7 +224,7 @@ static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-/* False: out of memory. */
+/* Returns false without memory. */
 static bool write_maps(struct freezer *f)
 {
     const size_t panels = 8 * f->n.panels;

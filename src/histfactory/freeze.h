@@ -105,9 +105,9 @@ size_t freeze_extend(struct freezer *f, struct ints *table, size_t count);
 size_t freeze_extend_reals(struct freezer *f, size_t count);
 /* Makes both tables: room for about `ints` and exactly `reals`. False: out of memory. */
 bool freeze_reserve(struct freezer *f, size_t ints, size_t reals);
-/* False: out of memory. */
+/* Returns false without memory. */
 bool freeze_layout(struct freezer *f);
-/* Without the slab layout. False: out of memory. */
+/* Writes all tables but the slab layout. Returns false without memory. */
 bool freeze_tables(struct freezer *f);
 
 #endif

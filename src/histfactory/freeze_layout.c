@@ -6,7 +6,7 @@
  * - Dense slots, greedily: a block of 8 holds parameters that act on the same units. Row pairs then touch
  *   few tiles (published analyses: 17 % fewer than by frequency alone). */
 #include "histfactory/freeze.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "histfactory/freeze.h"
 
 #include "base/bytes.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_HAS_AFFINE) = n->affine != 0;
 }
 
-/* Of a unit's histosys entries, by entry and by blocks. */
+/* Count of numbers of a unit's histosys entries, by entry and by blocks. */
 static size_t shift_numbers(const hf_channel_record *ch, uint32_t entries)
 {
     return (size_t)ch->panels * entries * 16;
@@ -500,7 +500,7 @@ static void mark_units(const struct freezer *f, const struct channel *ch, const 
     }
 }
 
-/* Of the tile of the channel's blocks i and j. */
+/* Lists the elements of the tile of the channel's blocks i and j. */
 static void list_tile(struct freezer *f, const struct channel *ch, const struct marks *marks, uint32_t i,
                       uint32_t j)
 {

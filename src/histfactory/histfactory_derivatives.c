@@ -10,7 +10,7 @@
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct tangent {
     const uint32_t *slots, *places; /* of histosys entries: in direction; in s, t, t1 */
 };
 
-/* NULL: all histosys have one code. */
+/* Returns NULL if all histosys have one code. */
 static const hf_shift_codes_record *shift_codes(const struct hf_model *model)
 {
     const uint32_t *mi = model->frozen.tables.ints;
@@ -54,7 +54,7 @@ static struct tangent tangent_of(const struct hf_model *model, const double *poi
                             codes ? mi + codes->place : slots};
 }
 
-/* Of the template with this mark; 0: none. */
+/* Move of the template with this mark; 0: none. */
 static double move_of(const double *moves, uint32_t mark, uint32_t bin)
 {
     return moves && mark ? moves[mark - 1 + bin] : 0.0;
@@ -135,8 +135,8 @@ static double moved_factors(const struct hf_model *model, const struct hf_varied
     return moved;
 }
 
-/* As pull_base, per template of a factor. `whole`, `turn`: sums over bins, times base and base'; times
- * base. */
+/* Pulls as pull_base does, for each template of a factor. `whole`, `turn`: sums over bins, times base and
+ * base'; times base. */
 static void pull_factors(const struct hf_model *model, const struct hf_varied_unit *unit,
                          const struct tangent *at, const double *numbers, double whole, double turn,
                          double *templates)

@@ -3,8 +3,8 @@
 #include "histfactory/histfactory_bends.h"
 #include "base/sized.h"
 #include "base/json/json.h"
-#include "entry/histfactory_entries.h"
-#include "histfactory/modifier_numbers.h"
+#include "modules/histfactory_entries.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/fit_rows.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* histfactory_templates.c: finds templates, checks and stores data rows. */
 #include "histfactory/freeze.h"
-#include "histfactory/modifier_numbers.h"
+#include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
 
@@ -123,7 +123,7 @@ paritas_status hf_templates_find(struct freezer *f)
     return PARITAS_OK;
 }
 
-/* NULL: none from `begin` on. */
+/* Returns NULL if there is none from `begin` on. */
 static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t begin, const struct hf_set *set)
 {
     for (uint32_t i = begin; i < made->n_widths; i++)

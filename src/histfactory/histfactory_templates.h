@@ -7,7 +7,7 @@
 #define PARITAS_HISTFACTORY_TEMPLATES_H
 
 #include "fit/family.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 struct freezer;
 struct hf_model;

@@ -57,8 +57,8 @@ static void put_free_fit(const struct infer *infer, const struct infer_profile *
         start[i] = isfinite(profile->parameters[i]) ? profile->parameters[i] : infer->base.start[i];
 }
 
-/* Within the bounds. Each of three or more values moves the start as if it were alone: it need not be
- * better. */
+/* Predicts a start within the bounds. Each of three or more values moves the start as if it were alone: it
+ * need not be better. */
 paritas_status infer_predict_start(struct infer *infer, const struct infer_point *point, double *start,
                                    double *response)
 {

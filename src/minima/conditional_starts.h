@@ -18,7 +18,7 @@ void infer_weigh(double value, size_t n, const double *places, double *weights);
 void infer_mix_points(const struct infer *infer, size_t n, const double *const *points, const double *weights,
                       double *start);
 
-/* From the covariance, or on a bound from the curvature. NaN: neither. */
+/* Takes the variance from the covariance, or on a bound from the curvature. NaN: neither. */
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance);
 

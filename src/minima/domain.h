@@ -22,7 +22,7 @@ void domain_describe(const struct domain_bin *bin, size_t room, char *text);
 paritas_status domain_say(paritas_context *context, const paritas_model *model, const double *point,
                           const double *data, size_t room, char *text);
 
-/* NOT_CONVERGED if a fit ended as NON_FINITE: "`fit` ended outside the domain: channel ...". */
+/* Refuses a fit that ended as NON_FINITE (NOT_CONVERGED): "`fit` ended outside the domain: channel ...". */
 paritas_status domain_check(struct infer *infer, paritas_fit_status status, const char *fit,
                             const double *point);
 

@@ -97,9 +97,10 @@ static inline double infer_widest(double lower, double upper)
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);
 /* Doubles the width of the parameter of interest's bounds until mu fits, up to `widest`. */
 void infer_widen(struct infer *infer, double mu);
-/* For answers without a place for it. */
+/* Notes widened bounds, for answers without a place for them. */
 void infer_note_widening(const struct infer *infer);
-/* As infer_check_value, for the parameter of interest of a test, where 0 stands for the background alone. */
+/* Checks as infer_check_value does, for the parameter of interest of a test, where 0 stands for the
+ * background alone. */
 paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value);
 
 /* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */
@@ -111,7 +112,8 @@ static inline bool infer_has_several(const paritas_minima *minima)
 
 double infer_bounded(const struct infer *infer, size_t parameter, double value);
 
-/* At n points, with the base job's templates. On the host in f64, as searches and generated data need. */
+/* Evaluates n points with the base job's templates, on the host in f64, as searches and generated data need.
+ * */
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian);
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
@@ -120,7 +122,7 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
 unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point);
 struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu);
 bool infer_same_parameters(const struct infer_point *a, const struct infer_point *b);
-/* Neither fixed nor at a bound. */
+/* Is the parameter neither fixed nor at a bound? */
 bool infer_is_free(const struct infer_profile *profile, size_t parameter);
 /* Parameter values (n_parameters) where the pulls are 0; NaN: unconstrained. */
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);

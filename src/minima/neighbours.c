@@ -31,7 +31,7 @@ static void put_start(const struct infer *infer, const struct neighbour_pair *pa
         start[i] = from->parameters[i] + part * (other->parameters[i] - from->parameters[i]);
 }
 
-/* In one batch. The lowest end stays, with its slope. */
+/* Fits all pairs in one batch. The lowest end stays, with its slope. */
 static paritas_status neighbours_fit(struct infer *infer, size_t n, struct neighbour_pair *pairs)
 {
     const size_t p = infer->n_parameters;

@@ -13,7 +13,7 @@ static inline paritas_context own_context(const paritas_context *context)
     return own;
 }
 
-/* On the CPU in f64. */
+/* A context on the CPU in f64. */
 static inline paritas_context own_context_on_host(const paritas_context *context)
 {
     paritas_context own = own_context(context);

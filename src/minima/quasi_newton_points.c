@@ -1,6 +1,7 @@
 /* quasi_newton_points.c: conditional fits that share their free fit's covariance. */
 #include "minima/quasi_newton_points.h"
 #include "fit/fit_rows.h"
+#include "fit/profile_metric.h"
 #include "fit/profiles.h"
 #include "base/counter_random.h"
 #include "minima/conditional_starts.h"
@@ -86,7 +87,7 @@ static void break_symmetry(const struct infer *infer, const struct infer_point *
     }
 }
 
-/* A row of profiles_held. */
+/* A row of `ends`. */
 static paritas_status put_start(struct infer *infer, const struct infer_point *point, double *row,
                                 double *response)
 {
@@ -113,11 +114,12 @@ static paritas_status fit_group(struct infer *infer, size_t n, const size_t *whi
     struct profile *answers = infer_array(infer, n, sizeof *answers);
     TRY(infer_memory(infer));
     for (size_t k = 0; k < n; k++) TRY(put_start(infer, points[which[k]], ends + 2 * k * p, response));
-    TRY(profiles_held(infer->context, &plan, n, profile->metric->row, answers, profile->wants_parameters,
-                      ends));
+    const uint32_t closest = profile->wants_parameters ? PROFILE_CLOSEST : 0;
+    TRY(profiles_by_quasi_newton(infer->context, &plan, n, profile->metric->row,
+                                 PROFILE_HOLDS | PROFILE_STARTS | closest, answers, NULL, ends));
     for (size_t k = 0; k < n; k++) {
         struct infer_point *point = points[which[k]];
-        if (answers[k].rung != PROFILE_QUASI_NEWTON) continue;
+        if (answers[k].method != PROFILE_QUASI_NEWTON) continue;
         done[which[k]] = true;
         point->status = PARITAS_FIT_CONVERGED;
         point->iterations = 0;

@@ -23,7 +23,7 @@ void curve_add(struct curve *curve, double x, double y, double slope);
 /* Replaces slopes that contradict the values, which have an error of `noise`: on the edge of the domain the
  * gradient is not the profile's slope. */
 void curve_mend_slopes(struct curve *curve, double noise);
-/* At a node; NaN elsewhere. */
+/* Slope at a node; NaN elsewhere. */
 double curve_slope(const struct curve *curve, double x);
 double curve_value(const struct curve *curve, double x);
 

@@ -67,7 +67,7 @@ static paritas_status find_axes(struct search *s, double axes[2][2])
     return PARITAS_OK;
 }
 
-/* Of chi-squared with 2 degrees of freedom; the series where 1 - level rounds. */
+/* Quantile of chi-squared with 2 degrees of freedom; by its series where 1 - level rounds. */
 static double quantile_of(double level)
 {
     return level > 1e-6 ? -2.0 * host_log(1.0 - level) : level * (2.0 + level);

@@ -55,7 +55,8 @@ bool limit_search_has_answer(const struct limit_tests *tests, int curve, double 
     return true;
 }
 
-/* Above the last test: where extrapolation crosses, or a step further if a profile falls there. */
+/* Proposes a point above the last test: where extrapolation crosses, or a step further if a profile falls
+ * there. */
 static void propose_beyond(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
 {
     struct curve_of_search c = {tests, curve};

@@ -27,7 +27,7 @@ paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer);
 void limit_tests_curves(struct limit_tests *tests, const double *slopes, const double *variances);
 /* Takes the n fitted points behind the last test. */
 void limit_tests_add(struct limit_tests *tests, size_t n);
-/* At n values; at most PARITAS_SCAN_MOST in all. Widens the POI's bound if they need it. */
+/* Makes tests at n values; at most PARITAS_SCAN_MOST in all. Widens the POI's bound if they need it. */
 paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu);
 /* Fits tests also from their neighbours' points, until none goes lower. */
 paritas_status limit_tests_compare(struct limit_tests *tests);

@@ -12,7 +12,8 @@ struct statistic_shift {
     double t, by_u, by_a;
 };
 
-/* Without a side, -2 ln lambda (eq. 8, bounded eq. 11): for intervals by toys alone, so it has no word. */
+/* The two-sided statistic, -2 ln lambda (eq. 8, bounded eq. 11). Intervals by toys alone use it, so it has no
+ * word. */
 #define STATISTIC_TWO_SIDED ((paritas_test_statistic)(0 PARITAS_STATISTIC_LIST(PARITAS_COUNT_ITEM)))
 
 struct test_statistic {
@@ -33,7 +34,7 @@ const struct test_statistic *statistic_formula(paritas_test_statistic statistic)
 /* The mu to test when `mu` is asked for, and the alternative mu'. */
 double statistic_tested(paritas_test_statistic statistic, double mu);
 double statistic_other(paritas_test_statistic statistic);
-/* From twice the NLL, fixed and free. */
+/* The statistic from twice the NLL, fixed and free. */
 double statistic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free);
 double statistic_answer(paritas_test_statistic statistic, double clsb, double clb);
 

@@ -37,7 +37,7 @@ paritas_status database_first(struct database *database, const char *text, const
                               sqlite3_stmt **statement, bool *row);
 #define database_say(database, status, ...) \
     store_say((database)->context, (database)->name, status, __VA_ARGS__)
-/* INVALID_INPUT: the file is not as a store must be. */
+/* Says that the file is not as a store must be (INVALID_INPUT). */
 #define database_damaged(database, ...) database_say(database, PARITAS_INVALID_INPUT, __VA_ARGS__)
 /* A statement of two texts, without rows. */
 paritas_status database_insert(struct database *database, const char *text, const char *first,

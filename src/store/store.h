@@ -20,40 +20,9 @@
 #ifndef PARITAS_STORE_STORE_H
 #define PARITAS_STORE_STORE_H
 
-#include "base/context.h"
+#include "store/store_records.h"
 
 struct store;
-
-enum store_kind { STORE_TESTS, STORE_FITS };
-
-/* Entry of a key: TESTS by importance sampling. Only their toys have columns of weights. */
-#define STORE_IMPORTANCE "importance"
-
-/* Runs that differ in kind, entries or parameters have different toys. */
-struct store_run {
-    enum store_kind kind;
-    size_t n_entries;
-    const paritas_key_entry *entries; /* distinct names, none is "kind" */
-    size_t n_parameters;              /* FITS: length of the vectors; TESTS: 0 */
-    const char *const *parameters;
-};
-
-/* n_parameters numbers; NULL: not kept. */
-typedef const double *store_vector;
-
-/* A toy of a FITS store. */
-#define STORE_FIT_FIELDS(FIELD, R)                                                                       \
-    FIELD(R, uint64_t, toy, , "toy", "", "its number")                                                   \
-    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL at the best fit")                      \
-    FIELD(R, double, statistic, , "statistic", "", "twice the NLL less its saturated value, all digits") \
-    FIELD(R, double, edm, , "edm", "", "estimated distance to the minimum")                              \
-    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of its fit")                           \
-    FIELD(R, unsigned, iterations, , "iterations", "", "of its fit")                                     \
-    FIELD(R, store_vector, parameters, , "parameters", "", "fitted values")                              \
-    FIELD(R, store_vector, errors, , "errors", "", "their errors")
-struct store_fit {
-    STORE_FIT_FIELDS(PARITAS_MEMBER, )
-};
 
 /* Opens `path` for `run`, exclusively: creates it or, with `resume`, continues it. Copies all. Fails with
  *   INVALID_ARGUMENT  it exists without `resume`, or belongs to another run (lists the differences)
@@ -66,6 +35,14 @@ paritas_status store_open(paritas_context *context, const char *path, const stru
 paritas_status store_open_read(paritas_context *context, const char *path, struct store **store);
 /* NULL is a no-op. Rows are safe even if closing fails. */
 void store_close(struct store *store);
+/* `status`; after a failure the store is closed and NULL. */
+static inline paritas_status store_opened(paritas_status status, struct store **store)
+{
+    if (status == PARITAS_OK) return PARITAS_OK;
+    store_close(*store);
+    *store = NULL;
+    return status;
+}
 
 /* The run in the file; valid until store_close. */
 const struct store_run *store_run(const struct store *store);

@@ -6,7 +6,8 @@
  *
  * Sorted reading brings equal keys together, which finds doubles. The new file needs no journal: a failure
  * deletes it. */
-#include "store/store_rows.h"
+#include "store/store.h"
+#include "store/store_tables.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -139,7 +140,7 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     return database_run(database, "COMMIT");
 }
 
-/* Neither a file nor an old database's log may be there: SQLite would replay the log. */
+/* Refuses an existing file or an old database's log: SQLite would replay the log. */
 static paritas_status check_output(paritas_context *context, const char *output, const char *real)
 {
     static const char *const endings[] = {"", "-wal", "-journal"};

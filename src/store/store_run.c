@@ -30,7 +30,7 @@ const struct store_table *run_table(const struct store_run *run)
     return &tables[run_entry(run, STORE_IMPORTANCE) ? TABLE_WEIGHTED_TESTS : TABLE_TESTS];
 }
 
-/* Of a row of this kind. */
+/* Toy number of a row of this kind. */
 static uint64_t toy_of(enum store_kind kind, const void *row)
 {
     return kind == STORE_FITS ? ((const struct store_fit *)row)->toy : ((const paritas_toy *)row)->toy;
@@ -69,14 +69,6 @@ paritas_status store_say(paritas_context *context, const char *name, paritas_sta
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     return paritas_fail(context, status, "%s: %s", name, reason);
-}
-
-paritas_status store_opened(paritas_status status, struct store **store)
-{
-    if (status == PARITAS_OK) return PARITAS_OK;
-    store_close(*store);
-    *store = NULL;
-    return status;
 }
 
 paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output)

@@ -3,7 +3,7 @@
 #ifndef PARITAS_STORE_RUN_H
 #define PARITAS_STORE_RUN_H
 
-#include "store/store.h"
+#include "store/store_records.h"
 
 #define STORE_SHARD "shard" /* the only entry of the key that differs between shards */
 
@@ -12,8 +12,6 @@ extern const char *const store_kind_names[2];
 /* Fails with "NAME: reason". */
 paritas_status store_say(paritas_context *context, const char *name, paritas_status status,
                          const char *format, ...) PRINTF_LIKE(4, 5);
-/* `status`; after a failure the store is closed and NULL. */
-paritas_status store_opened(paritas_status status, struct store **store);
 /* Checks the arguments of paritas_store_merge. */
 paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output);
 /* A fact has one value, which may be NaN: INVALID_ARGUMENT if `now` is another one than `there`. */
@@ -23,9 +21,9 @@ paritas_status fact_check(paritas_context *context, const char *name, const char
 paritas_status fact_check_shard(paritas_context *context, const char *name, const char *fact, double there,
                                 double value);
 
-/* NULL: none. */
+/* Returns NULL if there is no such entry. */
 const char *run_entry(const struct store_run *run, const char *name);
-/* Into the arena, without the entry `without` (NULL allowed). */
+/* Copies a run into the arena, without the entry `without` (NULL allowed). */
 paritas_status run_copy(paritas_context *context, struct arena *arena, const struct store_run *from,
                         const char *without, struct store_run *copy);
 /* Fails with `failure` if the runs differ, except in `without`. `name`: of the store of `run`; `whose` names
@@ -58,7 +56,7 @@ const struct store_table *run_table(const struct store_run *run);
 uint64_t row_toy(const struct store_table *table, const void *row);
 /* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */
 void row_name(char name[160], enum store_kind kind, const void *row);
-/* By the key, for sorting. */
+/* Compares rows by the key, for sorting. */
 int row_compare(enum store_kind kind, const void *a, const void *b);
 
 #endif

@@ -31,7 +31,7 @@ struct toy_fits {
     paritas_toys_tally tally;
 };
 
-/* In the arena. fix_aux: auxiliary data as observed. */
+/* Finds expected data, in the arena. fix_aux: auxiliary data as observed. */
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected);
 /* The polished best fit, where toys are drawn. In the arena. */

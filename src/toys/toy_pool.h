@@ -40,7 +40,7 @@ paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy 
 /* Says again why a toy of the store at `path` could not be added: reading it ends with another message. */
 paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path);
 
-/* The normal distribution's fraction below i - 2 standard deviations. */
+/* Percentile of the normal distribution at i - 2 standard deviations. */
 double toy_percentile(int i);
 
 #endif

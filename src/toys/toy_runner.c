@@ -36,12 +36,12 @@ void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile)
     tally->fitted++;
     tally->iterations += profile->iterations;
     tally->refitted += profile->refitted;
-    tally->by_quasi_newton += profile->rung == PROFILE_QUASI_NEWTON;
-    tally->by_newton += profile->rung == PROFILE_NEWTON;
-    tally->from_suggested_start += profile->rung == PROFILE_SUGGESTED_START;
-    tally->from_the_other_fit += profile->rung == PROFILE_FROM_THE_OTHER;
-    tally->from_further_starts += profile->rung == PROFILE_FURTHER_STARTS;
-    tally->at_edge += profile->rung == PROFILE_AT_EDGE;
+    tally->by_quasi_newton += profile->method == PROFILE_QUASI_NEWTON;
+    tally->by_newton += profile->method == PROFILE_NEWTON;
+    tally->from_suggested_start += profile->method == PROFILE_SUGGESTED_START;
+    tally->from_the_other_fit += profile->method == PROFILE_FROM_THE_OTHER;
+    tally->from_further_starts += profile->method == PROFILE_FURTHER_STARTS;
+    tally->at_edge += profile->method == PROFILE_AT_EDGE;
 }
 
 double toy_fraction(uint64_t k, uint64_t n, double *error)
@@ -52,7 +52,7 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
     return (double)k / (double)n;
 }
 
-/* In blocks of neighbours. */
+/* Runs missing toys in blocks of neighbours. */
 static paritas_status run_missing(const struct toy_runner *runner, paritas_context *context, int which,
                                   uint64_t first, size_t n, unsigned char *present)
 {

@@ -220,7 +220,7 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t n)
     return whole ? PARITAS_OK : paritas_fail_memory(test->infer->context);
 }
 
-/* None of these toys may exist. */
+/* Runs toys of which none exists yet. */
 static paritas_status run_toys(void *user, paritas_context *context, int h, uint64_t first, size_t n)
 {
     struct chunk *chunk = user;

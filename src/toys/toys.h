@@ -81,9 +81,9 @@ double toy_significance(double p, double p_error, uint64_t n, double *error, dou
 /* All are counts. */
 void toys_add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one);
 
-/* With options->fix_aux: auxiliary data as observed. */
+/* Sets auxiliary data as observed if options->fix_aux asks for it. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
-/* In the arena. *point stays if the fit does not converge. */
+/* Finds the point where data are expected, in the arena. *point stays if the fit does not converge. */
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose);

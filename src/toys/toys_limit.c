@@ -182,8 +182,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* Between the last value surely above the level and the next surely below, else from half the smallest to
- * twice the largest value. false: no value has an answer. */
+/* Finds the root between the last value surely above the level and the next surely below, else from half the
+ * smallest to twice the largest value. Returns false if no value has an answer. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -248,7 +248,7 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     return true;
 }
 
-/* For a curve without answers: more toys, or where fits fail a mu nearer to 0, which is easier. */
+/* Gives a curve without answers more toys, or where fits fail a mu nearer to 0, which is easier. */
 static enum root_state seek_answer(struct search *s)
 {
     bool more = false;

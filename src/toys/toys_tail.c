@@ -19,7 +19,7 @@ struct tail_toy {
     int place;
 };
 
-/* Over the toys of one place. */
+/* Sums over the toys of one place. */
 struct sums {
     double first, second; /* of w and w^2 */
 };
@@ -211,8 +211,8 @@ static double expected_at(struct tail *tail, const double *statistics, double pl
                             tail_p(tail, TOY_OTHER).p + shift);
 }
 
-/* As without weights: percentiles of the answers of toys drawn at the other hypothesis. Errors come from the
- * answer there and from the place of the percentile. NaN where weights degenerate. */
+/* Finds the band as without weights: percentiles of the answers of toys drawn at the other hypothesis. Errors
+ * come from the answer there and from the place of the percentile. NaN where weights degenerate. */
 static paritas_status expected_band(struct tail *tail, double band[5], double errors[5])
 {
     const struct toy_pool *pool = tail->pool;

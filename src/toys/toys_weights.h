@@ -28,7 +28,7 @@ struct strength {
 };
 /* Of a conditional fit. */
 struct strength strength_of(const struct infer_profile *profile, size_t poi, const struct infer_point *point);
-/* Those of the options, ascending, without the hypotheses and without repetition. */
+/* Strengths of the options, ascending, without the hypotheses and without repetition. */
 size_t strengths_given(const paritas_toys_options *options, const double hypotheses[2], double *strengths);
 /* Values between the hypotheses and the best fit, and the best fit, fewer than `most`, ascending. Neighbours
  * are some two standard deviations apart. Returns how many there are. */
@@ -45,10 +45,11 @@ bool strength_beyond(struct strength tested, double mu_hat, double lower, double
  * needed. */
 bool strength_with_tested_nuisances(struct strength tested, double mu_hat, double *strength);
 
-/* In the arena. expected: of each place, the data in the user's order; the first is the reference. */
+/* Makes weights in the arena. expected: the data of each place in the user's order; the first is the
+ * reference. */
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,
                                 struct toy_weights *weights);
-/* Of the first n_hypotheses places. data: the user's order. */
+/* Finds weights of the first n_hypotheses places. data: the user's order. */
 void toy_weights_find(const struct toy_weights *weights, const double *data, int n_hypotheses, double *found);
 
 #endif

@@ -1,5 +1,5 @@
 /* accelerators_absent.c: WASI has no drivers, so every device but the CPU says that it is not there. */
-#include "device/device.h"
+#include "device/device_kind.h"
 
 static paritas_status absent_open(paritas_context *context, struct paritas_device *device, const char *isa)
 {

@@ -11,6 +11,7 @@
 #define PARITAS_WASI_STORE_LINES_H
 
 #include "base/json/json.h"
+#include "store/store.h"
 #include "store/store_run.h"
 
 #include <stdio.h>
@@ -41,11 +42,11 @@ paritas_status lines_open(paritas_context *context, const char *name, struct sto
 paritas_status lines_begin(struct store *store, const struct store_run *run, const char *without);
 /* Appends what the file does not have yet: the facts from `fact` and the rows from `row` on. */
 paritas_status lines_append(struct store *store, size_t fact, size_t row);
-/* Into memory alone; copies vectors. */
+/* Keeps a row in memory alone, with copies of its vectors. */
 paritas_status lines_keep_row(struct store *store, const void *row);
 paritas_status lines_keep_fact(struct store *store, const char *name, double value);
 void *lines_row(const struct store *store, size_t i);
-/* By the key. Fails if a toy is there twice. */
+/* Sorts by the key. Fails if a toy is there twice. */
 paritas_status lines_sort(struct store *store);
 
 #endif

@@ -2,6 +2,7 @@
  * over the text. */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include "device/fake_accelerator.h"
+#include "device/device.h"
 #include "device/device_plain.h"
 #include "device/kernel_modules.h"
 

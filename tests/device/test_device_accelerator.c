@@ -2,6 +2,7 @@
  * kept on disk, faults. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "common.h"
+#include "device/device.h"
 #include "device/fake_accelerator.h"
 #include "opencl/workspace.h"
 

@@ -2,6 +2,7 @@
  * nothing down. Stand-ins: fake_opencl.c, and CUDA's fake_driver.c. */
 #define _GNU_SOURCE
 #include "common.h"
+#include "device/device.h"
 #include "device/device_automatic.h"
 #include "share.h"
 

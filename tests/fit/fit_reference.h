@@ -7,7 +7,7 @@
 #ifndef PARITAS_FIT_REFERENCE_H
 #define PARITAS_FIT_REFERENCE_H
 
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 #define REFERENCE_WIDTH 8
 

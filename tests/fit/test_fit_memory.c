@@ -77,7 +77,7 @@ static paritas_status take_templates(struct run *run)
     static paritas_ranking_entry entries[16] = {PARITAS_INIT(paritas_ranking_entry)};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     paritas_model *model = NULL;
-    const paritas_job job = {.size = sizeof(paritas_job), .data = row};
+    paritas_job job = {.size = sizeof(paritas_job), .data = row};
     size_t n;
     options.n_templates = COUNT(list);
     options.templates = list;
@@ -118,7 +118,7 @@ static paritas_status take(struct run *run, enum step step)
     paritas_gof_toys_result toys_gof = PARITAS_INIT(paritas_gof_toys_result);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     paritas_fit_starts starts = PARITAS_INIT(paritas_fit_starts);
-    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_context *context = run->context;
     size_t n;
     paritas_status status;

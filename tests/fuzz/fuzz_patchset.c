@@ -3,8 +3,8 @@
  * or refused; what comes out goes to the reader of workspaces. Digests are computed and compared, but a wrong
  * one does not end the journey. */
 #include "fuzzing.h"
-#include "histfactory/patchset.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/patchset.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

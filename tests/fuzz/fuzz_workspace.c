@@ -2,7 +2,7 @@
  * file, or what comes out keeps the promises of spec.h, sorting changes nothing that a model sees, the other
  * operations answer, and small models are frozen and evaluated where they would start. */
 #include "fuzzing.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

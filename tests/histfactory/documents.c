@@ -10,7 +10,7 @@
  *
  * A refusal is a line {"error": message}. Numbers round-trip. */
 #include "base/json/json.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 #include <stdio.h>
 #include <string.h>

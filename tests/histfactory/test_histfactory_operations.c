@@ -1,7 +1,7 @@
 /* Operations on workspaces. That the results are pyhf's is shown in test_pyhf.py; here: identities, refusals,
  * memory. */
 #include "histfactory/documents.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #define NAMES(...) \
     {(const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)}

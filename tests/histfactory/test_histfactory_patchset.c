@@ -1,7 +1,7 @@
 /* Patch sets: what is refused and how, digests, applying. */
 #include "histfactory/documents.h"
-#include "histfactory/patchset.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/patchset.h"
+#include "histfactory/workspace/workspace_read.h"
 #include "fit/family.h"
 
 #define PATCH(name, values)                                       \

@@ -2,7 +2,7 @@
  * definitions: tau is (rate / uncertainty)^2, a staterror's width the quadratic sum of uncertainties over the
  * sum of rates. */
 #include "histfactory/documents.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 
 #include <math.h>
 

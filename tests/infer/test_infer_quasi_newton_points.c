@@ -1,4 +1,4 @@
-/* test_infer_held_points.c: conditional fits that share a covariance end where fits one by one do. */
+/* test_infer_quasi_newton_points.c: conditional fits that share a covariance end where fits one by one do. */
 #include "minima/conditional_fits.h"
 #include "minima/quasi_newton_points.h"
 #include "infer_testing.h"

@@ -272,7 +272,7 @@ TEST(a_known_free_fit_changes_no_bit_of_a_toy)
             assert_true(known.evaluations[t] > 1);
             assert_true(plain[t].value_free == again[t].value_free && plain[t].edm == again[t].edm &&
                         plain[t].value_fixed == again[t].value_fixed && plain[t].mu_hat == again[t].mu_hat);
-            assert_true(plain[t].iterations == again[t].iterations && plain[t].rung == again[t].rung);
+            assert_true(plain[t].iterations == again[t].iterations && plain[t].method == again[t].method);
         }
         toy_test_close(&test);
     }

@@ -35,7 +35,7 @@ static int remove_folder(void **state)
 
 enum { TOYS = 40 };
 
-/* The random models of test_toys_parity.c: toys by quasi-Newton (10), and by every rung of the ladder
+/* The random models of test_toys_parity.c: toys by quasi-Newton (10), and by Newton from every start
  * (22). */
 struct run {
     uint64_t model;

@@ -11,7 +11,7 @@
 enum { TOYS = 1000 };
 
 /* Random models by what their toys meet: few and many parameters, quasi-Newton for both hypotheses (10, 26,
- * 39), for one (30), for none (22, 40), and every rung of the ladder (40). */
+ * 39), for one (30), for none (22, 40), and by Newton from every start (40). */
 static const uint64_t models[] = {39, 26, 40, 22, 30, 10};
 enum { SMALL_TRAITS = TRAIT_ALL & ~TRAIT_NO_POI };
 
@@ -153,7 +153,7 @@ TEST(toys_are_the_same_in_every_build_width_and_number_of_threads)
     print_message("%lu runs: of each %lu toys by quasi-Newton, %lu by Newton, %lu from another start\n",
                   (unsigned long)runs, (unsigned long)shared, (unsigned long)newton, (unsigned long)retried);
     assert_true(runs > 0 && shared > 0);
-    if (SHARE == 1) assert_true(newton > 0); /* few models need another start: see the ladder's own tests */
+    if (SHARE == 1) assert_true(newton > 0); /* few models need another start: see test_toys_plain */
 }
 
 /* Numbers around those of lanes, chunks and shares of a lane. */

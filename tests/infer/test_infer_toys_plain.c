@@ -512,7 +512,7 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
 
 TEST(no_toy_of_random_models_is_without_an_answer)
 {
-    /* among them those whose toys need the later rungs: 26, 40, 54 end a hair from a bound, 115 needs the fit
+    /* among them those whose toys need further starts: 26, 40, 54 end a hair from a bound, 115 needs the fit
      * to the expected data */
     static const uint64_t seeds[] = {1, 7, 11, 26, 40, 54, 115, 203};
     for (size_t k = 0; k < COUNT(seeds); k++) {

@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "draws.h"
 #include "fit/fit_testing.h"
+#include "fit/profile_metric.h"
 #include "fit/profiles.h"
 #include "matrix/matrix.h"
 
@@ -56,7 +57,7 @@ static void answer_quasi_newton(paritas_context *context, const paritas_model *m
     for (size_t t = 0; t < TOYS && usable; t++) {
         const double numbers[] = {
             profiles[t].value_free, profiles[t].value_fixed,        profiles[t].mu_hat,
-            profiles[t].edm,        (double)profiles[t].iterations, (double)profiles[t].rung};
+            profiles[t].edm,        (double)profiles[t].iterations, (double)profiles[t].method};
         append_bytes(results, numbers, sizeof numbers);
     }
     if (usable) append_bytes(results, points, TOYS * frozen->n_parameters * sizeof *points);

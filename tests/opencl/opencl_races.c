@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "device/device.h"
 #include "draws.h"
+#include "fit/profile_metric.h"
 #include "fit/profiles.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
@@ -58,7 +59,7 @@ static int fit_toys(paritas_context *context, const paritas_model *model, const 
     plan.metric = &metric;
     if (status == PARITAS_OK && usable) status = profiles_fit(context, &plan, TOYS, rows, profiles, points);
     for (int t = 0; t < TOYS && status == PARITAS_OK && usable; t++)
-        *fitted += profiles[t].rung == PROFILE_QUASI_NEWTON;
+        *fitted += profiles[t].method == PROFILE_QUASI_NEWTON;
     free(drawn);
     free(rows);
     arena_free(&arena);

@@ -51,7 +51,7 @@ static const char *const operation_names[OPERATIONS] = {
 };
 #define MEASURED 16 /* operations of a workspace, or of a family of sweeps */
 
-/* NaN: the model lacks the operation, or the baseline the number. */
+/* Times of one operation. NaN: the model lacks the operation, or the baseline the number. */
 struct measured {
     double seconds, baseline;
     size_t repeats;
@@ -372,7 +372,7 @@ static paritas_status compare_circumstances(struct bench *b, const struct json *
     return PARITAS_OK;
 }
 
-/* false: no measurement. null seconds: the model lacked the operation. */
+/* Returns false if the row has no measurement. `null` seconds: the model lacked the operation. */
 static bool read_row(struct bench *b, const struct json *one)
 {
     const struct json *name = json_get(one, "operation"), *device = json_get(one, "device"),
@@ -387,7 +387,7 @@ static bool read_row(struct bench *b, const struct json *one)
     return true;
 }
 
-/* Same workspace, same precision. */
+/* Reads the baseline's rows of the same workspace and precision. */
 static paritas_status read_rows(struct bench *b, const struct paritas_workspace *document)
 {
     paritas_context *context = b->session->context;

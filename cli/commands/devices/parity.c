@@ -159,7 +159,7 @@ static paritas_status hessian_distance(struct parity *p, double *distance)
     return PARITAS_OK;
 }
 
-/* At given points: never polished. */
+/* Compares the kernels at given points. These answers are never polished. */
 static paritas_status kernel_distances(struct parity *p)
 {
     const struct contract_answer *a = &p->answers, *b = &p->in_f64;
@@ -185,7 +185,7 @@ static paritas_status kernel_distances(struct parity *p)
     return PARITAS_OK;
 }
 
-/* In errors; relative to the value if there is none. */
+/* Distance in units of the error, or relative to the value if there is none. */
 static double parameter_distance(const struct parity *p, const struct contract_answer *a,
                                  const double *minimum)
 {

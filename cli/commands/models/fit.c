@@ -239,7 +239,7 @@ static void write_parameters(struct session *session, const struct fitted *fitte
     table_close(&table);
 }
 
-/* With their correlations to those before. */
+/* Prints the parameters of interest with their correlations. */
 static void print_pois(struct session *session, const struct fitted *fitted)
 {
     text_format(&session->out, "Parameters of interest:");

@@ -166,7 +166,7 @@ static void print_row(struct table *table, const char *name, double z, double z_
     table_row(table, name, z, z_error, p, p_error);
 }
 
-/* By toys, else over the asymptotic local p-value where few toys reach it. */
+/* The factor comes from toys, or from the asymptotic local p-value if few toys reach it. */
 static void print_trial_factor(struct text *out, const paritas_look_elsewhere_result *r)
 {
     if (!(r->q0 > 0.0)) return;

@@ -2,7 +2,7 @@
 #include "commands/models/patch_runs.h"
 #include "base/platform.h"
 #include "commands.h"
-#include "histfactory/workspace_read.h"
+#include "histfactory/workspace/workspace_read.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* inspect.c: what a workspace holds. */
 #include "session.h"
-#include "histfactory/workspace_spec.h"
+#include "histfactory/workspace/workspace_spec.h"
 #include "print/table.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* prune.c: drops parts of a workspace. */
 #include "print/document_output.h"
-#include "histfactory/histfactory_modifiers.h"
+#include "histfactory/modifiers/modifiers.h"
 
 #define BAR_AND_WORD(NAME, name) "|" #name
 

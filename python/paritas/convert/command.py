@@ -139,7 +139,7 @@ def _convert(options: argparse.Namespace, source: str) -> Conversion:
 
 
 def _write_xml(spec: Any, folder: str) -> None:
-    """As pyhf's json2xml: FitConfig.xml, config/, data/."""
+    """Writes what pyhf's json2xml does: FitConfig.xml, config/, data/."""
     base = Path(folder)
     for part in ("config", "data"):
         (base / part).mkdir(parents=True, exist_ok=True)

@@ -46,7 +46,7 @@ class UnreadExpression(Exception):
 
 
 def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Terms:
-    """Of a TFormula. names: the parameters; default: every name. Raises UnreadExpression."""
+    """Terms of a TFormula. names: the parameters; default: every name. Raises UnreadExpression."""
     try:
         tree = ast.parse(expression.strip().replace("^", "**"), mode="eval")
     except SyntaxError:
@@ -92,7 +92,7 @@ def _evaluated(node: ast.AST, names: Optional[Collection[str]]) -> Terms:
 
 
 def _is_integer(node: ast.AST) -> bool:
-    """As in C++, where 1/2 is 0. (A power is none.)"""
+    """Is it an integer in C++, where 1/2 is 0? (A power is none.)"""
     if isinstance(node, ast.Constant):
         return type(node.value) is int
     if isinstance(node, ast.UnaryOp):
@@ -194,7 +194,8 @@ def _errors_grown(one: dict[str, Any], sample: ScaledSample, samples: list[Scale
 
 
 def _of_term(one: dict[str, Any], index: int, coefficient: float) -> dict[str, Any]:
-    """Of a term's sample, whose contents have the coefficient. The first term has the errors of all."""
+    """Modifiers of a term's sample, whose contents have the coefficient. The first term has the errors of
+    all."""
     if one["type"] == "histosys":
         sides = one["data"].items()
         data = {side: [coefficient * x for x in row] if side != CODE_KEY else row for side, row in sides}

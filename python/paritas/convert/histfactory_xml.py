@@ -201,7 +201,7 @@ class _Reader:
     def _scaled_sample(
         self, element: Element, contents: list[float], modifiers: list[dict[str, Any]]
     ) -> ScaledSample:
-        """With the terms of its functions, which stand as factors."""
+        """The sample with the terms of its functions, which stand as factors."""
         terms, rest = ONE, []
         for one in modifiers:
             if not MODIFIERS[one["type"]].per_bin:

@@ -19,7 +19,7 @@ class Constraint:
     offset: float = 0.0
 
     def configured(self, role: str) -> dict[str, Any]:
-        """Of a workspace's parameter; without defaults of alphas."""
+        """Configuration of a workspace's parameter, without defaults of alphas."""
         law: dict[str, Any] = {}
         if self.kind == "Gauss" and role == "alpha" and self.width == 1:
             return {"auxdata": [self.nominal]} if self.nominal != 0 else {}

@@ -87,7 +87,7 @@ class Document:
         return found
 
     def _by_axes(self) -> Analysis:
-        """Of a document without likelihoods: each channel with the only data of the same axes."""
+        """Pairs of a document without likelihoods: each channel with the only data of the same axes."""
         channels, chosen = [], []
         for name, node in self.tables["distributions"].items():
             if node.get("type").value != "histfactory_dist":
@@ -191,7 +191,8 @@ class Document:
 
 
 def counts(data: Node, axes: Node) -> list[float]:
-    """Of binned data; or of unbinned ones in the bins of a channel, whose density is constant in each."""
+    """Counts of binned data, or of unbinned ones in the bins of a channel, whose density is constant in
+    each."""
     if data["type"].value == "binned":
         found = data["contents"].numbers(bins(axes))
         _check_axes(data["axes"], axes)
@@ -252,7 +253,7 @@ def _has_edges(axis: Node) -> bool:
 
 
 def bins(axes: Iterable[Node]) -> Optional[int]:
-    """Of all axes together; None if one does not say."""
+    """Bins of all axes together; None if one does not say."""
     total = 1
     for axis in axes:
         axis.object("name", "min max nbins edges bounds")

@@ -15,7 +15,7 @@ class _Setting:
 
 
 class GammaSettings:
-    """Of one configuration. Bins of several axes are counted row by row."""
+    """Settings of one configuration. Bins of several axes are counted row by row."""
 
     def __init__(self) -> None:
         self.places: dict[str, tuple[str, int]] = {}  # ROOT's name -> set here, bin

@@ -90,7 +90,7 @@ class Element(Place):
         return self.attributes.get(key, "")
 
     def inherited(self, key: str) -> str:
-        """From this element or its nearest ancestor."""
+        """Value of this element or of its nearest ancestor."""
         return self.get(key) or (self.parent.inherited(key) if self.parent else "")
 
     def number(self, key: str) -> float:

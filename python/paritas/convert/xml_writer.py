@@ -168,7 +168,8 @@ class _Writer(WorkspaceSource):
         return found
 
     def _bounds(self, modifier: Any) -> list[float]:
-        """On the modifier in XML. The start is the first measurement's; ParamSettings set the others."""
+        """Bounds on the modifier in XML. The start is the first measurement's; ParamSettings set the
+        others."""
         default = [list(MODIFIERS["normfactor"].bounds)]
         rows = [config.get(modifier["name"], {}).get("bounds", default) for config in self.configs]
         if any(len(row) != 1 for row in rows):

@@ -53,7 +53,7 @@ class EqualAreaGrid:
 
     @property
     def area(self) -> float:
-        """Of a cell, in square degrees."""
+        """Area of a cell, in square degrees."""
         return float(_DEGREES_OF_SPHERE / len(self))
 
     @property
@@ -62,7 +62,7 @@ class EqualAreaGrid:
         return np.repeat(np.arange(len(self.cells)), self.cells)
 
     def bounds(self) -> Floats:
-        """Of each cell: west, east, south, north, degrees; (cells, 4)."""
+        """Bounds of each cell: west, east, south, north, degrees; (cells, 4)."""
         ring = self.ring
         first = np.concatenate([[0], np.cumsum(self.cells)])[ring]
         width = 360.0 / self.cells[ring]

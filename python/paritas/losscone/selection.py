@@ -54,7 +54,7 @@ def response_of(table: Table, response: str | None) -> str:
 
 
 def suffix_of(table: Table, response: str) -> str:
-    """Of the model's columns. Tables of one model have no suffix."""
+    """Suffix of the model's columns. Tables of one model have no suffix."""
     return "_folded" if response == "folded" and has(table, "potential_folded") else ""
 
 

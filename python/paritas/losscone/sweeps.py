@@ -93,7 +93,7 @@ class Sweeps(Summarised):
         first: int = 0,
         **directions: Unpack[Directions],
     ) -> Sweeps:
-        """From arrays; borrowed if contiguous float64.
+        """Sweeps of arrays, borrowed if contiguous float64.
 
         flux: (n, rows, cells), or (rows, cells) of one sweep, of up to 32 energies and 512 directions.
             energy: (n, rows) or (rows,); potential: (n, rows), (n,) or one number; cosine: like flux, or None

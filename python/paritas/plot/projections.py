@@ -131,7 +131,7 @@ def along(start: tuple[float, float], end: tuple[float, float]) -> Floats:
 
 
 def outline_of_cell(bounds: Sequence[float]) -> Floats:
-    """Of a cell (west, east, south, north), with points along its parallels; (n, 2)."""
+    """Outline of a cell (west, east, south, north), with points along its parallels; (n, 2)."""
     west, east, south, north = bounds
     corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
     return np.concatenate([along(a, b) for a, b in zip(corners, corners[1:])])

@@ -184,8 +184,8 @@ def robust_limits(values: Any, part: float = 0.02) -> tuple[float, float]:
 
 
 def label(ax: Axes, experiment: str, status: str = "", text: str = "") -> None:
-    """Above the axes: experiment (bold italic) and status ("Internal", "Preliminary") left, `text` (energy,
-    luminosity) right. Text may hold mathematics."""
+    """Writes above the axes: experiment (bold italic) and status ("Internal", "Preliminary") left, `text`
+    (energy, luminosity) right. Text may hold mathematics."""
 
     def write(what: str, at: float, shift: float, size: float, **options: Any) -> None:
         ax.annotate(

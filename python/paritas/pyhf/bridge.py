@@ -146,7 +146,7 @@ def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterati
 
 
 def slopes_and_hessian(model: Any, data: Any, point: Any) -> Any:
-    """Of twice the NLL at a point: (p,), (p, p)."""
+    """Slopes and Hessian of twice the NLL at a point: (p,), (p, p)."""
     found = _engine.evaluate(model, point, data, gradient=True, hessian=True)
     return found.gradient[0, 0], found.hessian[0, 0]
 

@@ -15,7 +15,7 @@ class Choice:
 
     @property
     def variable(self) -> str:
-        """Of the environment, asked where no argument is given."""
+        """Variable of the environment, asked where no argument is given."""
         return _variable(self.name)
 
     def choose(self, word: str | None) -> None:
@@ -31,7 +31,7 @@ class Choice:
         return self.words[0]
 
     def options(self) -> list[str]:
-        """Of a command line."""
+        """Options of a command line."""
         return [f"--{name.replace('_', '-')}" for name in self.names]
 
     def _checked(self, word: str, place: str) -> str:

@@ -15,7 +15,7 @@ __dir__ = __all__.copy
 
 
 class _Constraint:
-    """Of one kind: places in auxiliary data, widths or factors."""
+    """Constraints of one kind: places in auxiliary data, widths or factors."""
 
     pdf_type: str
     _numbers_of: Callable[[Any], Any]

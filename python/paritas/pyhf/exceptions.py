@@ -96,7 +96,7 @@ class FailedMinimization(Exception):
 def _deprecated_api_warning(
     deprecated_api: str, new_api: str, deprecated_release: str, remove_release: str
 ) -> None:
-    """In pyhf's words, since programs filter warnings by them. Points at the caller's caller."""
+    """Warns in pyhf's words, since programs filter warnings by them. Points at the caller's caller."""
     warn(
         f"{deprecated_api} is deprecated in favor of {new_api} as of pyhf v{deprecated_release} "
         f"and will be removed in pyhf v{remove_release}. Please use {new_api}.",

@@ -123,7 +123,7 @@ _CODES: dict[Any, Any] = {0: code0, 1: code1, 2: code2, 4: code4, "4p": code4p}
 
 
 def get(interpcode: Any, do_tensorized_calc: bool = True) -> Any:
-    """By code: 0, 1, 2, 4 or "4p"."""
+    """The interpolation of a code: 0, 1, 2, 4 or "4p"."""
     if interpcode not in _CODES:
         raise exceptions.InvalidInterpCode(f"{interpcode} is none of {list(_CODES)}")
     found = _CODES[interpcode]

@@ -109,6 +109,6 @@ class PatchSet:
                 )
 
     def apply(self, spec: Any, key: Any) -> Workspace:
-        """After `verify`."""
+        """Applies a patch after `verify`."""
         self.verify(spec)
         return Workspace(self[key].apply(dict(spec)))

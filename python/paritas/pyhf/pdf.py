@@ -367,7 +367,7 @@ class Model:
             raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {expected} was expected")
 
     def logpdf(self, pars: Any, data: Any) -> Any:
-        """With all constants: (1,) or (batch,)."""
+        """Log density with all constants: (1,) or (batch,)."""
         pars, data = numbers(pars), numbers(data)
         self._check_lengths(pars.shape[-1], data.shape[-1])
         engine = self._engine_model()

@@ -45,7 +45,7 @@ class Normal(_Distribution):
 
 
 class Independent(_Distribution):
-    """Over the last axis of `batched_pdf`."""
+    """Product over the last axis of `batched_pdf`."""
 
     def __init__(self, batched_pdf: Any, batch_size: int | None = None) -> None:
         self.batch_size = batch_size

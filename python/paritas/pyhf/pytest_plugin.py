@@ -22,7 +22,7 @@ def pytest_addoption(parser: Any) -> None:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
-    """Before any conftest.py imports pyhf."""
+    """Runs before any conftest.py imports pyhf."""
     given = early_config.known_args_namespace
     import_hook.install(given.absent_backend, given.minimizers)
     yield

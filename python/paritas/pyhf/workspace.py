@@ -171,7 +171,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         return Model(spec, **config_kwargs)
 
     def data(self, model: Model, include_auxdata: bool = True) -> list[Any]:
-        """In the model's order, followed by auxiliary data."""
+        """Data in the model's order, followed by auxiliary data."""
         try:
             observed = [value for channel in model.config.channels for value in self.observations[channel]]
         except KeyError:

@@ -132,7 +132,7 @@ def build_data(obsspec: Any, channelname: Any) -> Any:
 
 
 def build_channel(spec: Any, channelspec: Any, obsspec: Any) -> Any:
-    """Without `Data` if there are no observations."""
+    """Builds a channel, without `Data` if there are no observations."""
     element = ET.Element("Channel", Name=channelspec["name"], InputFile=_ROOT_DATA_FILE.file_path)
     element.extend([build_data(obsspec, channelspec["name"])] if obsspec else [])
     element.extend([build_sample(spec, sample, channelspec["name"]) for sample in channelspec["samples"]])

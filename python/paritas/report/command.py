@@ -57,8 +57,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0: all fits converged; 1: not all; 2: wrong command line; 3: wrong input; 4: no such device; 5: not
-    written."""
+    """Returns the exit code. 0: all fits converged; 1: not all; 2: wrong command line; 3: wrong input; 4: no
+    such device; 5: not written."""
     words = list(sys.argv[1:] if argv is None else argv)
     parser = _parser()
     try:

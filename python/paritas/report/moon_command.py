@@ -53,7 +53,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0: made; 1: no sweep is used; 2: wrong command line; 3: wrong input; 5: not written."""
+    """Returns the exit code. 0: made; 1: no sweep is used; 2: wrong command line; 3: wrong input; 5: not
+    written."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         given = vars(_parser().parse_args(words))

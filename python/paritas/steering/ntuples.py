@@ -119,7 +119,7 @@ def _matches(path: str) -> list[str]:
 
 
 def fill_histograms(requests: Iterable[TemplateRequest], folder: str, notes: list[str]) -> list[Histogram]:
-    """In the order of the requests. folder: where relative paths start."""
+    """Fills histograms in the order of the requests. folder: where relative paths start."""
     fillings: list[Filling] = []
     trees: dict[tuple[str, ...], tuple[Place, list[Filling]]] = {}
     with OpenFiles(folder) as files:

@@ -37,7 +37,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As in "Regions[1].Binning"."""
+        """The place's name, as in "Regions[1].Binning"."""
         text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
         return text.lstrip(".")
 

@@ -29,7 +29,7 @@ def _path(request: TemplateRequest, notes: list[str]) -> tuple[str, Place]:
 
 
 def read_histograms(requests: Iterable[TemplateRequest], folder: str, notes: list[str]) -> list[Histogram]:
-    """In the order of the requests. folder: where relative paths start."""
+    """Reads histograms in the order of the requests. folder: where relative paths start."""
     found = []
     with OpenFiles(folder) as files:
         for request in requests:

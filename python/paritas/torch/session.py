@@ -48,7 +48,7 @@ def _kind(given: Sequence[Any]) -> tuple[torch.dtype, torch.device] | None:
 
 
 def _is_transformed() -> bool:
-    """Within torch.func or forward-mode derivatives?"""
+    """Is it within torch.func or forward-mode derivatives?"""
     return torch._C._functorch.peek_interpreter_stack() is not None or forward_ad._current_level >= 0
 
 

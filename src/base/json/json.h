@@ -73,7 +73,7 @@ paritas_status json_read_file(paritas_context *context, const char *path, parita
 /* The same with arrays of numbers packed: for documents that are copied before they are changed, since copies
  * are not packed. */
 paritas_status json_read_packed(paritas_context *context, const char *path, paritas_workspace **document);
-/* Without a tree; NULL: out of memory. */
+/* Makes a document without a tree. Returns NULL without memory. */
 paritas_workspace *json_open(paritas_context *context, const char *label);
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
                          paritas_workspace **document);
@@ -88,10 +88,10 @@ paritas_status json_share(paritas_context *context, const paritas_workspace *bas
 paritas_status json_copy_as(paritas_context *context, const paritas_workspace *source,
                             paritas_workspace **copy, const char *what, ...) PRINTF_LIKE(4, 5);
 
-/* NULL: absent, or `node` is NULL or of another type. */
+/* Returns NULL if the key is absent, or `object` is NULL or of another type. */
 const struct json *json_get(const struct json *object, const char *key);
 const struct json *json_at(const struct json *array, size_t index); /* not of a packed one */
-/* Those of a packed array; NULL: another, or none. */
+/* Numbers of a packed array; NULL for any other node. */
 const double *json_numbers(const struct json *array);
 /* Children one by one, packed or not; those of a packed array live until the next step. NULL: no more. */
 struct json_walk {
@@ -109,7 +109,7 @@ const char *json_type_name(const struct json *node); /* for messages: "a number"
 /* as RFC 6902 'test': numbers by value, members in any order */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* In the arena of `document`. NULL: out of memory. Copies keys and texts. */
+/* Makes a node in the arena of `document`, with copies of keys and texts. Returns NULL without memory. */
 struct json *json_new(paritas_workspace *document, json_type type);
 struct json *json_new_text(paritas_workspace *document, const char *text);
 struct json *json_new_number(paritas_workspace *document, double value);
@@ -152,11 +152,13 @@ int number_write(double value, char out[32]);
 /* Correctly rounded, independent of the locale. */
 double number_read(const char *literal, size_t length);
 
-/* As Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code point. */
+/* Writes as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code point.
+ * */
 void json_write(struct text *text, const struct json *node, unsigned indent, bool sort_keys);
 /* hex: 65 bytes */
 void sha256_of_bytes(const char *bytes, size_t length, char hex[65]);
-/* Of json.dumps(obj, sort_keys=True, ensure_ascii=False). algorithm: "sha256", "md5". hex: 65 bytes. */
+/* Digest of json.dumps(obj, sort_keys=True, ensure_ascii=False). algorithm: "sha256", "md5". hex: 65 bytes.
+ * */
 paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm,
                            char hex[65]);
 

@@ -17,7 +17,7 @@ static inline void copy_literal(char *out, const char *literal, size_t length)
         memcpy(out, literal, length);
 }
 
-/* In the arena. NULL: out of memory. */
+/* Copies a literal into the arena. Returns NULL without memory. */
 static inline const char *keep_literal(struct json_reader *reader, const char *literal, size_t length)
 {
     char *copy = json_text_room(reader, length + 1);

@@ -348,7 +348,7 @@ static paritas_status check_format(paritas_context *context, const paritas_works
     return PARITAS_OK;
 }
 
-/* From an open file. */
+/* Reads from an open file. */
 static paritas_status read_file(paritas_context *context, paritas_workspace *document, int file, bool again,
                                 bool packs)
 {

@@ -63,7 +63,7 @@ paritas_status json_fail_at(struct json_reader *reader, const char *at, const ch
 paritas_status json_fail_at_place(struct json_reader *reader, uint32_t place, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* From a quote to behind the closing one. */
+/* Reads from a quote to behind the closing one. */
 paritas_status json_read_string(struct json_reader *reader, struct json_kept *kept);
 /* `length` bytes and JSON_SLACK of slack for writing in blocks; NULL: out of memory. */
 #define JSON_SLACK 32
@@ -89,7 +89,7 @@ static inline const char *json_skip_blanks(const char *at)
     return at;
 }
 
-/* To the next byte that is no blank, with what follows it in the window. */
+/* Moves to the next byte that is no blank, with what follows it in the window. */
 static inline paritas_status json_pass_blanks(struct json_reader *reader)
 {
     reader->at = json_skip_blanks(reader->at);
@@ -119,7 +119,7 @@ static inline struct json *json_next_node(struct json_reader *reader)
     return reader->node++;
 }
 
-/* To a container that is being read. */
+/* Adds a child to a container that is being read. */
 static inline void json_add(struct json *container, struct json *child)
 {
     *(container->last ? &container->last->next : &container->first) = child;

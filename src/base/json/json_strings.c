@@ -54,7 +54,7 @@ static char *copy_text(struct json_reader *reader, const char *text, size_t leng
     return copy;
 }
 
-/* Below eight bytes. */
+/* Keeps a text of less than eight bytes. */
 static inline paritas_status keep_word(struct json_reader *reader, uint64_t word, size_t length,
                                        struct json_kept *kept)
 {
@@ -108,7 +108,7 @@ static inline const char *skip_plain(const char *at)
     return at + __builtin_ctzll(stop) / 8;
 }
 
-/* -1: not four hexadecimal digits. */
+/* Returns -1 unless there are four hexadecimal digits. */
 static int32_t read_hex(const char *at, const char *end)
 {
     int32_t value = 0;

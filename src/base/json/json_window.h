@@ -35,7 +35,7 @@ void json_window_close(struct json_window *window);
 
 /* Drops what stands before *keep, reads on, and moves *keep with the text. */
 paritas_status json_window_more(struct json_window *window, const char **keep);
-/* In the source. */
+/* Place of a byte in the source. */
 static inline uint32_t json_window_place(const struct json_window *window, const char *at)
 {
     return (uint32_t)(window->first + (uint64_t)(at - window->bytes));

@@ -12,7 +12,7 @@ void text_open(struct text *text, const paritas_allocator *allocator)
     *text = (struct text){.allocator = allocator};
 }
 
-/* False, and `failed`: out of memory. */
+/* Returns false and sets `failed` without memory. */
 static bool reserve(struct text *text, size_t more)
 {
     if (text->failed) return false;

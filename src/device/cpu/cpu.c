@@ -1,7 +1,7 @@
 /* cpu.c: the reference device. Threads take teams from a counter; each keeps its slab. The processor decides
  * the instruction set, each launch's slab size the lanes: a fit that fills the cache runs alone in packs,
  * small ones side by side. */
-#include "device/device.h"
+#include "device/device_kind.h"
 #include "device/device_precision.h"
 #include "base/processor.h"
 #include "variants.h"
@@ -272,7 +272,7 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
     return best;
 }
 
-/* For the device's instruction set or the next plainer one. NULL: none. */
+/* Variant for the device's instruction set or the next plainer one. NULL: none. */
 static const struct cpu_variant *choose_variant(const struct paritas_device *device,
                                                 const struct kernel_module *module,
                                                 const struct device_launch *launch)

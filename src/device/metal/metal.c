@@ -58,7 +58,7 @@ static void copy_text(const struct metal_state *state, metal_id string, char *te
     snprintf(text, size, "%s", bytes ? bytes : "");
 }
 
-/* Owned by the caller. nil: no memory. */
+/* Makes a string that the caller owns. Returns nil without memory. */
 static metal_id new_string(const struct metal_state *state, const char *text, size_t length)
 {
     const metal_id string = ASK(state, state->api.objc_getClass("NSString"), alloc);

@@ -39,7 +39,7 @@ struct er_day {
  * set), array unchanged. */
 void *er_grow(paritas_context *context, void *array, size_t n, size_t *room, size_t least, size_t size);
 
-/* Without sweeps, with room for some. */
+/* Makes a day without sweeps, with room for some. */
 paritas_status er_day_open(paritas_context *context, size_t room, struct er_day **day);
 /* Adds an empty sweep. */
 paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t number);
@@ -96,7 +96,7 @@ bool er_read_utc(const char *at, const char *end, double *time);
 double er_dot(const double a[3], const double b[3]);
 /* First hit of a ray on the Moon's sphere; false: none. */
 bool er_meets_moon(const double position[3], const double direction[3], double point[3]);
-/* In IAU_MOON, degrees; longitude -180 to 180. */
+/* Coordinates in IAU_MOON, in degrees; longitude -180 to 180. */
 void er_coordinates(const double point[3], double *latitude, double *longitude);
 
 /* UNREADABLE, UNWRITABLE: "PATH: reason", from errno. */

@@ -222,7 +222,7 @@ static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
-/* -1: not `count` digits. */
+/* Returns -1 unless there are `count` digits. */
 static int digits_at(const char *at, unsigned count)
 {
     int value = 0;
@@ -270,6 +270,11 @@ static char *put_digits(char *at, int value, unsigned count)
 {
     for (unsigned i = count; i-- > 0; value /= 10) at[i] = (char)('0' + value % 10);
     return at + count;
+}
+
+int paritas_er_time(const char *utc, double *time)
+{
+    return er_read_utc(utc, utc + strlen(utc), time);
 }
 
 void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE])

@@ -211,7 +211,7 @@ static int by_date(const void *a, const void *b)
     return one->date != other->date ? (one->date < other->date ? -1 : 1) : strcmp(one->path, other->path);
 }
 
-/* By date. */
+/* Publishes the files in the order of dates. */
 static paritas_status publish(paritas_context *context, struct files *files)
 {
     paritas_er_files *open = &files->open;
@@ -231,6 +231,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
 {
     REQUIRE_AS(context, "path, files", path, out);
     return er_find_kind(context, path, "3D", year, month, day, out);
+}
+
+paritas_status paritas_er_find_mags(paritas_context *context, const char *path, paritas_er_files **out)
+{
+    REQUIRE_AS(context, "path, files", path, out);
+    return er_find_kind(context, path, "MA", 0, 0, 0, out);
 }
 
 paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,

@@ -105,7 +105,7 @@ static paritas_status read_header(const struct er_text *text, struct er_piece li
     return PARITAS_OK;
 }
 
-/* NaN: unknown. */
+/* Reads a value. NaN: unknown. */
 static paritas_status read_value(const struct er_text *text, const struct column *column,
                                  struct er_piece field, double *value)
 {

@@ -137,7 +137,7 @@ paritas_status paritas_er_attitude_read(paritas_context *context, const char *pa
     return status;
 }
 
-/* To [lower, lower + 360). */
+/* Wraps an angle to [lower, lower + 360). */
 static double wrap(double angle, double lower)
 {
     double turned = angle - lower;

@@ -32,7 +32,7 @@ static size_t find_key(const struct keyed *sorted, size_t n, double key)
     return found ? found->sweep : NOWHERE;
 }
 
-/* Of its first row with one; NaN: none. */
+/* Time of the sweep's first row with one; NaN: none. */
 static double time_of(const paritas_er_day *day, size_t k)
 {
     for (size_t i = k * ROWS; i < (k + 1) * ROWS; i++)
@@ -73,8 +73,8 @@ static bool is_part(const paritas_er_day *less, size_t k, const paritas_er_day *
     return true;
 }
 
-/* For each sweep of `part` the same one in `whole`, or NOWHERE. Returns whether a number is used for another
- * sweep there. `keys`: room for two a sweep of `whole`. */
+/* Finds for each sweep of `part` the same one in `whole`, or NOWHERE. Returns whether a number is used for
+ * another sweep there. `keys`: room for two a sweep of `whole`. */
 static bool find_repeated(const paritas_er_day *whole, const paritas_er_day *part, struct keyed *keys,
                           size_t *same)
 {

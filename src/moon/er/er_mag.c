@@ -228,7 +228,7 @@ static void fill_sweep(const paritas_er_mag *mag, size_t at, paritas_er_day *day
         day->projection_in_sun[k] = er_dot(point, sun) > 0.0 ? 1.0 : 0.0;
 }
 
-/* False: no row has a record. */
+/* Returns false if no row has a record. */
 static bool apply_sweep(const paritas_er_mag *mag, paritas_er_day *day, size_t k, double mean[3])
 {
     double first = INFINITY, last = -INFINITY, point[3];

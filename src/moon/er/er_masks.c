@@ -7,7 +7,7 @@
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)
 #define CELLS ((size_t)PARITAS_SWEEP_CELLS)
 
-/* By inclination: half width in azimuth (degrees) of the disk around the Sun, given the cosine of its
+/* Half widths in azimuth (degrees), by inclination, of the disk around the Sun with this cosine of its
  * radius; < 0: outside. */
 static void half_widths(const double *theta, double elevation, double cosine, double *width)
 {

@@ -44,7 +44,7 @@ struct paritas_er_spice {
     char **kernels; /* in loading order */
 };
 
-/* NULL: all found. */
+/* Returns NULL if all were found, else the missing name. */
 static const char *find_functions(struct paritas_er_spice *s)
 {
 #define FIND(name, result, arguments) \
@@ -177,7 +177,7 @@ struct scene {
     double sun_direction[3]; /* from the probe, ECLIPJ2000 */
 };
 
-/* False: kernels or attitude do not reach; `message`: the toolkit's reason, if any. */
+/* Returns false if kernels or attitude do not reach. `message`: the toolkit's reason, if any. */
 static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitude *attitude, double et,
                       double time, struct scene *scene, char message[256])
 {
@@ -238,7 +238,7 @@ static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k,
     er_coordinates(sun, &day->sun_elevation[k], &day->sun_azimuth[k]);
 }
 
-/* False: nothing is known. */
+/* Returns false if nothing is known. */
 static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attitude *attitude,
                         paritas_er_day *day, size_t k, char message[256])
 {

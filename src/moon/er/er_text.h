@@ -27,7 +27,7 @@ bool er_text_line(struct er_text *text, struct er_piece *line);
 bool er_piece_field(struct er_piece *line, const char *separators, struct er_piece *field);
 bool er_piece_is(struct er_piece piece, const char *word);
 bool er_piece_number(struct er_piece piece, double *value);
-/* INVALID_INPUT: "PATH: line N: REASON". */
+/* Refuses the line (INVALID_INPUT): "PATH: line N: REASON". */
 paritas_status er_text_refuse(const struct er_text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

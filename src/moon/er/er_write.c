@@ -140,7 +140,7 @@ static char *put_scientific(char *out, double value, int width)
     return pad(out, text, length + places, width - 1);
 }
 
-/* In the fewest digits that read back. */
+/* Puts a number in the fewest digits that read back. */
 static char *put_exact(char *out, double value)
 {
     *out++ = ' ';

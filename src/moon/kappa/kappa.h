@@ -3,7 +3,7 @@
 #define PARITAS_KAPPA_KAPPA_H
 
 #include "device/kernel_module.h"
-#include "entry/kappa_entries.h"
+#include "modules/kappa_entries.h"
 #include "paritas_kappa.h"
 
 #include <stdbool.h>

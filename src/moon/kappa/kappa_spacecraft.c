@@ -124,7 +124,7 @@ static double feedback(const struct search *search, const paritas_potential *res
     return slope > -1.0 && slope < MOST_SLOPE ? 1.0 / (1.0 - slope) : NAN;
 }
 
-/* After a round: the error, the bracket, whether the search stalls. */
+/* Updates after a round the error, the bracket, and whether the search stalls. */
 static void learn(struct search *search, paritas_potential *result)
 {
     const bool found = result->status == PARITAS_POTENTIAL_FOUND,

@@ -2,7 +2,7 @@
 #ifndef PARITAS_LOSSCONE_LOSSCONE_H
 #define PARITAS_LOSSCONE_LOSSCONE_H
 
-#include "entry/losscone_entries.h"
+#include "modules/losscone_entries.h"
 #include "fit/batch.h"
 #include "moon/losscone/losscone_grid.h"
 #include "losscone/losscone_rows.h"
@@ -66,7 +66,7 @@ double losscone_scatter(const paritas_losscone_options *options, const paritas_l
 double losscone_misfit_divisor(const paritas_losscone_options *options,
                                const paritas_losscone_result *result);
 
-/* Of a Gaussian in ln E with the response's half width at half maximum. */
+/* Sigma of a Gaussian in ln E with the response's half width at half maximum. */
 double losscone_response_sigma(double width);
 /* d(U) / d(spacecraft potential) at a result. */
 double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r);

@@ -153,7 +153,7 @@ struct cosines {
     double *cosine;
 };
 
-/* 0: the directions are unknown. */
+/* Sign of a row; 0: the directions are unknown. */
 static double sign_of(const struct cosines *c, size_t row)
 {
     const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;

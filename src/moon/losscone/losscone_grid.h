@@ -26,10 +26,10 @@ struct losscone_grid {
 
 extern const struct losscone_grid losscone_grid_prospector, losscone_grid_medium, losscone_grid_wide;
 
-/* 0 rows or cells: 15, 88. `what`: of the argument, in messages. */
+/* Finds the grid; 0 rows or cells: 15, 88. `what`: name of the argument in messages. */
 paritas_status losscone_grid_find(paritas_context *context, const char *what, size_t *rows, size_t *cells,
                                   const struct losscone_grid **grid);
-/* NULL: 15 x 88. */
+/* Finds the given grid; NULL: 15 x 88. */
 paritas_status losscone_grid_given(paritas_context *context, const paritas_sweep_grid *given, size_t *rows,
                                    size_t *cells, const struct losscone_grid **grid);
 

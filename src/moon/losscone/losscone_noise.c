@@ -43,7 +43,7 @@ static void shifted_point(const paritas_losscone_result *r, enum shift shift, do
     point[LOSSCONE_A] = 0.0;
 }
 
-/* Of the logarithm, lillis: of the flux. */
+/* Variance of the logarithm, or for lillis of the flux. */
 static double counting_variance(bool lillis, double level, double counts, double background)
 {
     if (!(counts > 0.0)) return 0.0;

@@ -6,67 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_WIDTH 1e-3 /* eV, of a beam */
 #define CHANNEL_MOST 1e3 /* of an energy over the row's: f32 squares it */
-#define GENERATIONS_MOST 1000000u
 #define LILLIS_LEAST_CELLS 5
 #define LILLIS_MISFIT_LIMIT 2.0 /* above: no fit */
-
-static paritas_status check_known(paritas_context *context, const char *name, int value, int last)
-{
-    if (value >= 0 && value <= last) return PARITAS_OK;
-    return paritas_refuse(context, "options: %s %d is not known", name, value);
-}
-
-static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
-                                   double least, double most)
-{
-    if (!isfinite(lower) || !isfinite(upper) || !(lower <= upper))
-        return paritas_refuse(context, "options: %s_lower %g and %s_upper %g are not bounds", name, lower,
-                              name, upper);
-    if (!(lower >= least) || !(upper <= most))
-        return paritas_refuse(context, "options: bounds of %s are %g to %g; they must lie in %g to %g", name,
-                              lower, upper, least, most);
-    return PARITAS_OK;
-}
 
 paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
                                      paritas_losscone_options *options)
 {
     *options = (paritas_losscone_options)PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_losscone_options, "options", given, options));
-    TRY(check_known(context, "method", (int)options->method, PARITAS_LOSSCONE_METHOD_LILLIS));
-    TRY(check_known(context, "response", (int)options->response, PARITAS_LOSSCONE_RESPONSE_FOLDED));
-    TRY(check_known(context, "search", (int)options->search, PARITAS_LOSSCONE_SEARCH_DE));
-    TRY(check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6));
-    TRY(check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3));
-    TRY(check_bounds(context, "amplitude", options->amplitude_lower, options->amplitude_upper, 0.0, 1e3));
-    if (!(options->background > 0.0) || !(options->background <= 1.0))
-        return paritas_refuse(context, "options: background %g; it must be above 0 and at most 1",
-                              options->background);
-    if (!(options->beam_width >= 0.0) || !isfinite(options->beam_width))
-        return paritas_refuse(context, "options: beam_width %g; it must be a number from 0 (no beam) on",
-                              options->beam_width);
-    if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
-        return paritas_refuse(context, "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV",
-                              options->beam_width, LEAST_WIDTH);
-    if (!(options->beam_sigma >= 0.0) || !isfinite(options->beam_sigma))
-        return paritas_refuse(context, "options: beam_sigma %g; it must be a number from 0 (all angles) on",
-                              options->beam_sigma);
-    if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
-        return paritas_refuse(context, "options: response_width %g; it must be at least 0 and below 1",
-                              options->response_width);
-    if (!(options->potential_errors >= 0.0) || !(options->potential_errors <= 10.0))
-        return paritas_refuse(context, "options: potential_errors %g; it must be from 0 to 10",
-                              options->potential_errors);
-    if (options->box_limit < 1)
-        return paritas_refuse(context, "options: box_limit 0; at least one box must be bounded");
-    if (options->population < 4 || options->population > 1024)
-        return paritas_refuse(context, "options: population %u; it must be 4 to 1024", options->population);
-    if (options->generations > GENERATIONS_MOST)
-        return paritas_refuse(context, "options: generations %u; there must be no more than %u",
-                              options->generations, GENERATIONS_MOST);
-    return PARITAS_OK;
+    return OPTIONS_READ(context, paritas_losscone_options, "options", given, options);
 }
 
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,

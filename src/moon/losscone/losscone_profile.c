@@ -106,7 +106,7 @@ static bool has_channels(const struct losscone_call *call)
     return call->sweeps.channel && call->options.response == PARITAS_LOSSCONE_RESPONSE_FOLDED;
 }
 
-/* NaN: no fit. */
+/* Threshold of a sweep; NaN: no fit. */
 static double threshold_of(const struct sets *s, size_t k)
 {
     const paritas_losscone_result *r = &s->results[k];
@@ -170,7 +170,7 @@ static void add_interval(paritas_confidence *set, double lower, double upper, do
     }
 }
 
-/* By the error of the spacecraft's potential. */
+/* Widens a set by the error of the spacecraft's potential. */
 static void widen(const struct sets *s, size_t sweep, paritas_confidence *set)
 {
     const paritas_losscone_options *options = &s->call->options;

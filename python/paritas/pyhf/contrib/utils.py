@@ -66,7 +66,8 @@ def _refusal(url: str, status: int) -> str:
 
 
 def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
-    """Into a folder, or with `compress` a file `output_directory`. Hosts other than HEPData need `force`."""
+    """Downloads into a folder, or with `compress` a file `output_directory`. Hosts other than HEPData need
+    `force`."""
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:
         raise exceptions.InvalidArchiveHost(

@@ -159,7 +159,7 @@ class AsymptoticCalculator(_Calculator):
         return self._fitted_pars
 
     def distributions(self, poi_test: Any) -> Any:
-        """With and without signal; after `teststatistic`."""
+        """Distributions with and without signal, after `teststatistic`."""
         if self.sqrtqmuA_v is None:
             raise RuntimeError("need to call .teststatistic(poi_test) first")
         if self.calc_base_dist not in ("normal", "clipped_normal"):
@@ -229,8 +229,8 @@ class ToyCalculator(_Calculator):
     seed: int | None = None
 
     def distributions(self, poi_test: Any, track_progress: bool | None = None) -> Any:
-        """With and without signal. A failed fit raises FailedMinimization; with a seed its toy is dropped
-        with a warning."""
+        """Distributions with and without signal. A failed fit raises FailedMinimization; with a seed its toy
+        is dropped with a warning."""
         shown = self.track_progress if track_progress is None else track_progress
         if self.seed is not None:
             return self._by_engine(float(poi_test), self.seed, shown)
@@ -284,7 +284,7 @@ class ToyCalculator(_Calculator):
         return get_test_stat(self.test_stat)(poi_test, *self._problem)
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """From percentiles of the toys without signal."""
+        """p-values from percentiles of the toys without signal."""
         above_signal, above_background = (
             np.array(
                 [distribution.pvalue(value) for value in bkg_only_distribution.samples], dtype=np.float64

@@ -34,7 +34,7 @@ def covariance_at_bounds(model: Any, data: Any, point: Any, free: Any, at_bound:
 
 
 def _at_bounds(slopes: Any, curvature: Any) -> Any:
-    """Of the parameters at bounds alone. Raises LinAlgError if one has neither slope nor curvature."""
+    """Errors of the parameters at bounds alone. Raises LinAlgError if one has neither slope nor curvature."""
     own = np.maximum(np.diag(curvature), 0.0)
     sides = slopes + np.sqrt(slopes**2 + 2.0 * own)
     if not (sides > 0).all():

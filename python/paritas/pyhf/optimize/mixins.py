@@ -27,7 +27,7 @@ Problem = namedtuple(
 
 
 class OptimizeResult(dict):  # type: ignore[type-arg]
-    """By key or attribute. hess_inv is the covariance."""
+    """A result by key or attribute. hess_inv is the covariance."""
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -9,7 +9,7 @@ __dir__ = __all__.copy
 
 
 class ParamViewer:
-    """Of tensors of `shape`: (parameters,) or (batch, parameters)."""
+    """Views of tensors of `shape`: (parameters,) or (batch, parameters)."""
 
     def __init__(self, shape: Any, par_map: Any, par_selection: Any) -> None:
         self.all_indices = np.arange(int(np.prod(shape))).reshape(shape)

@@ -10,7 +10,7 @@ from . import variables
 
 
 def load_schema(schema_id: str) -> Any:
-    """By path, e.g. "1.0.0/workspace.json"."""
+    """Loads a schema by path, e.g. "1.0.0/workspace.json"."""
     known = variables.SCHEMA_CACHE.get(variables.SCHEMA_BASE + Path(schema_id).as_posix())
     if known is not None:
         return known

@@ -19,7 +19,7 @@ def get_backend(default: bool = False) -> tuple[Any, Any]:
 
 
 def as_tensor(value: Any) -> Any:
-    """Of the current backend, in its precision."""
+    """A tensor of the current backend, in its precision."""
     return state["current"][0].astensor(value)
 
 

@@ -1,0 +1,98 @@
+/* library_options.c: the library's structs of options, as a command line fills them. */
+#include "session.h"
+
+#include <limits.h>
+#include <string.h>
+
+static paritas_status store(struct session *session, const paritas_option *option, const struct given *given,
+                            void *member)
+{
+    const uint64_t whole = given->whole > 0 ? given->whole : (uint64_t)given->number;
+    switch (option->type) {
+    case PARITAS_FIELD_REAL:
+        memcpy(member, &given->number, sizeof given->number);
+        return PARITAS_OK;
+    case PARITAS_FIELD_UNSIGNED:
+        if (option->size == sizeof whole) {
+            memcpy(member, &whole, sizeof whole);
+            return PARITAS_OK;
+        }
+        if (whole > UINT_MAX)
+            return usage_failure(session, "%s takes a whole number up to %u", option->word, UINT_MAX);
+        *(unsigned *)member = (unsigned)whole;
+        return PARITAS_OK;
+    case PARITAS_FIELD_WORD:
+        paritas_enumeration_value(option->enumeration, given->text, member);
+        return PARITAS_OK;
+    default:
+        *(int *)member = 1;
+        return PARITAS_OK;
+    }
+}
+
+/* Puts the program's words in place of the names in back quotes. */
+static void name_words(const paritas_option_list *list, const char *message, struct text *text)
+{
+    for (const char *at = message; *at != '\0';) {
+        const paritas_option *found = NULL;
+        const size_t length = *at == '`' ? strcspn(at + 1, "`") : 0;
+        for (size_t i = 0; length > 0 && i < list->n_options && !found; i++) {
+            const paritas_option *option = &list->options[i];
+            if (strlen(option->name) == length && memcmp(option->name, at + 1, length) == 0 &&
+                option->word[0] != '\0')
+                found = option;
+        }
+        text_format(text, "%.*s", found ? (int)strlen(found->word) : 1, found ? found->word : at);
+        at += found ? length + 2 : 1;
+    }
+}
+
+static paritas_status refuse(struct session *session, const paritas_option_list *list)
+{
+    const char *message = paritas_error_message(session->context);
+    const char *start = strstr(message, ": ");
+    struct text text;
+    text_open(&text, &session->context->allocator);
+    name_words(list, start ? start + 2 : message, &text);
+    const paritas_status status = usage_failure(session, "%s", text.failed ? message : text.bytes);
+    text_free(&text);
+    return status;
+}
+
+static bool is_of(const struct option *row, const char *library)
+{
+    return row->library && strcmp(row->library, library) == 0;
+}
+
+paritas_status options_take(struct session *session, const char *library, void *options)
+{
+    const paritas_option_list *list = paritas_option_list_find(library);
+    for (size_t i = 0; i < list->n_options; i++) {
+        const paritas_option *option = &list->options[i];
+        const struct given *given = option->word[0] != '\0' ? option_given(session, option->word) : NULL;
+        if (given && is_of(given->option, library))
+            TRY(store(session, option, given, (char *)options + option->offset));
+    }
+    const paritas_status status = paritas_options_check(session->context, library, options);
+    return status == PARITAS_INVALID_ARGUMENT ? refuse(session, list) : status;
+}
+
+void options_write(struct writer *writer, const char *library, const void *options,
+                   const char *const left_out[])
+{
+    const paritas_option_list *list = paritas_option_list_find(library);
+    for (size_t i = 0; i < list->n_options; i++) {
+        const paritas_option *option = &list->options[i];
+        char key[40] = "";
+        double number;
+        bool left = option->type != PARITAS_FIELD_REAL || option->word[0] == '\0';
+        for (const char *const *name = left_out; *name; name++)
+            left = left || strcmp(*name, option->name) == 0;
+        if (left) continue;
+        strncat(key, option->word + strlen("--"), sizeof key - 1);
+        for (char *at = key; *at != '\0'; at++)
+            if (*at == '-') *at = '_';
+        memcpy(&number, (const char *)options + option->offset, sizeof number);
+        write_number(writer, key, number);
+    }
+}

@@ -1,4 +1,0 @@
-/* module_losscone_wide.h: the loss-cone kernels for grids of up to 32 energies and 512 directions. */
-#include "losscone/sweep_grid_wide.h"
-
-#include "entry/module_losscone.h"

@@ -1,0 +1,100 @@
+/* modifier_numbers.h: a modifier's numbers for the kernels. */
+#ifndef PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
+#define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
+
+#include "base/host_math.h"
+#include "histfactory/workspace/workspace_spec.h"
+
+/* shapesys: tau = (rate / uncertainty)^2. Unless both are positive: constant, tau 1. */
+static inline bool hf_tau_is_alive(double rate, double uncertainty)
+{
+    return rate > 0.0 && uncertainty > 0.0;
+}
+static inline double hf_tau_of(double rate, double uncertainty)
+{
+    return hf_tau_is_alive(rate, uncertainty) ? rate * rate / (uncertainty * uncertainty) : 1.0;
+}
+static inline bool hf_is_tau(double tau)
+{
+    return tau > 0.0 && tau <= 1.7976931348623157e308;
+}
+
+/* staterror: squared uncertainties of the carriers over the square of their total rate. Without: constant,
+ * sigma 1. */
+static inline double hf_square_of_relative(double uncertainty, double total)
+{
+    const double ratio = total > 0.0 ? uncertainty / total : 0.0;
+    return ratio * ratio;
+}
+static inline bool hf_is_variance(double sum)
+{
+    return sum <= 1.7976931348623157e308;
+}
+static inline double hf_sigma_of(double sum)
+{
+    return sum > 0.0 ? host_sqrt(sum) : 1.0;
+}
+
+/* A factor's constraint around 1 of relative variance `variance` (0: none), as Poisson `tau`. */
+static inline void hf_put_constraint(struct hf_set *set, uint32_t k, double variance, double tau)
+{
+    if (set->sigma) set->sigma[k] = hf_sigma_of(variance);
+    if (set->tau) set->tau[k] = set->aux[k] = tau;
+}
+
+/* Expected auxiliary datum at x and its derivative. `width`: the datum's tau or sigma. */
+static inline double hf_expected_aux(const struct hf_set *set, double width, double x)
+{
+    const double y = set->offset + set->slope * x;
+    return set->constraint == HF_POISSON ? width * y : set->constraint == HF_LOGNORMAL ? host_log(y) : y;
+}
+static inline double hf_expected_aux_slope(const struct hf_set *set, double width, double x)
+{
+    return set->constraint == HF_POISSON     ? width * set->slope
+           : set->constraint == HF_LOGNORMAL ? set->slope / (set->offset + set->slope * x)
+                                             : set->slope;
+}
+/* Width of the parameter: from the expected curvature where the datum is expected; Poisson: at least one
+ * count. */
+static inline double hf_affine_width(const struct hf_set *set, uint32_t i)
+{
+    if (set->constraint == HF_LOGNORMAL) return set->sigma[i] * host_exp(set->aux[i]) / set->slope;
+    return host_sqrt(set->aux[i] > 1.0 ? set->aux[i] : 1.0) / (set->tau[i] * set->slope);
+}
+
+/* histosys: S and A of a bin, 8 places apart (kernel tables). */
+static inline void hf_put_shift(double nominal, double hi, double lo, double *pair)
+{
+    const double up = hi - nominal, down = nominal - lo;
+    pair[0] = 0.5 * (up + down);
+    pair[8] = (up - down) / 16.0;
+}
+
+/* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */
+size_t hf_factor_count(unsigned model_code);
+/* Puts a factor, hi at 1 and lo at -1, into the table of all entries: what the kernels read of enum
+ * hf_normsys_number. */
+void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *table,
+                   uint32_t entry);
+
+/* Derivatives of ln v of a normsys with factor v: by hi and lo; of these by the parameter; second ones. At
+ * kinks they belong to the side that the kernels take. 0 where a linear factor stays at 0. */
+struct hf_factor_slopes {
+    double by_hi, by_lo, by_hi_turn, by_lo_turn, by_hi_hi, by_hi_lo, by_lo_lo;
+};
+struct hf_factor_slopes hf_normsys_slopes(paritas_normsys_code code, double hi, double lo, double parameter);
+
+/* Histosys of these codes are factors, one a bin: the code of the factor. Others are shifts: DEFAULT. */
+static inline paritas_normsys_code hf_factor_code(int histosys_code)
+{
+    return histosys_code == PARITAS_HISTOSYS_CODE_1   ? PARITAS_NORMSYS_CODE_1
+           : histosys_code == PARITAS_HISTOSYS_CODE_5 ? PARITAS_NORMSYS_CODE_4
+           : histosys_code == PARITAS_HISTOSYS_CODE_6 ? PARITAS_NORMSYS_CODE_6
+                                                      : PARITAS_NORMSYS_CODE_DEFAULT;
+}
+static inline bool hf_multiplies_bins(const struct hf_modifier *modifier)
+{
+    return modifier->type == HF_HISTOSYS && hf_factor_code(modifier->code) != PARITAS_NORMSYS_CODE_DEFAULT;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* workspace_spec.h: a validated workspace and one measurement, in pyhf's order.
+ *
+ *   JSON document ──► hf_spec_read ──► struct hf_spec ──► hf_freeze ──► flat arrays for the kernels
+ *
+ * Channels and samples are sorted by name; parameter sets have pyhf's order, which is not alphabetical.
+ * Nothing is checked again later. */
+#ifndef PARITAS_WORKSPACE_SPEC_H
+#define PARITAS_WORKSPACE_SPEC_H
+
+#include "histfactory/modifiers/modifiers.h"
+
+struct hf_name; /* workspace_read.h */
+
+/* Channels, samples and modifiers begin with what the reader knows: the name, and the place in the file. */
+struct hf_modifier {
+    struct hf_name *key;
+    uint32_t index;
+    hf_type type;
+    uint32_t set;                    /* in hf_spec.sets */
+    uint32_t first;                  /* element for bin 0 of this channel */
+    int code;                        /* NORMSYS: paritas_normsys_code; HISTOSYS: paritas_histosys_code */
+    double hi, lo;                   /* NORMSYS */
+    const double *hi_data, *lo_data; /* HISTOSYS, one a bin */
+    /* NORMSYS, HISTOSYS: place among template numbers + 1; 0: the numbers above */
+    uint32_t hi_template, lo_template;
+    const double *uncertainty; /* SHAPESYS, STATERROR: absolute, one a bin */
+    uint32_t uncertainty_template;
+    uint32_t n_hi, n_lo; /* lengths as read; n_hi: also of `uncertainty` */
+};
+
+struct hf_sample {
+    struct hf_name *key;
+    uint32_t index;
+    const char *name;
+    const double *data;            /* nominal, one a bin */
+    struct hf_modifier *modifiers; /* sorted by (name, type) */
+    uint32_t n_bins, n_modifiers;
+    uint32_t data_template; /* as hi_template */
+};
+
+struct hf_channel {
+    struct hf_name *key;
+    uint32_t index;
+    const char *name;
+    struct hf_sample *samples; /* sorted by name */
+    const double *observed;
+    uint32_t n_samples, n_bins;
+    uint32_t first_bin; /* in main data */
+};
+
+struct hf_set {
+    const char *name;
+    const struct hf_modifier_kind *kind; /* its first modifier in pyhf's order */
+    uint32_t size;
+    uint32_t first;     /* first parameter in pyhf's order */
+    uint32_t first_aux; /* first auxiliary datum, if constrained */
+    bool scalar;        /* named x; else x[i], even for size 1 */
+    hf_constraint constraint;
+    double *init, *lower, *upper; /* size each */
+    unsigned char *fixed;
+    bool fixed_given, aux_given, width_given; /* by the measurement, not from rates */
+    double *aux;                              /* observed auxiliary data, if constrained */
+    /* An auxiliary datum measures y = offset + slope * parameter: itself (GAUSSIAN), tau y (POISSON), or ln y
+     * (LOGNORMAL). */
+    double offset, slope;
+    double *sigma; /* GAUSSIAN: of the datum; LOGNORMAL: of its logarithm */
+    double *tau;   /* POISSON */
+    bool affine;   /* kernels/histfactory/histfactory_affine.h evaluates it */
+};
+
+struct hf_spec {
+    struct arena arena; /* holds everything below */
+    struct hf_channel *channels;
+    struct hf_set *sets;
+    uint32_t n_channels, n_sets;
+    uint32_t n_parameters, n_main, n_aux;
+    int32_t poi;            /* index; -1: none */
+    uint32_t n_pois;        /* of the measurement, if it lists several; else 0 */
+    size_t *pois;           /* their indices, `poi` first */
+    const char *poi_name;   /* NULL: none */
+    const char *unused_poi; /* POI of the measurement that the model lacks; NULL: none */
+};
+
+struct paritas_workspace;
+
+/* `measurement` NULL: the first. `poi` NULL: the measurement's; "": none. Messages: file, JSON path in
+ * file order (channels[2].samples[0].data[3]), reason. */
+paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
+                            const char *measurement, const char *poi, struct hf_spec **spec);
+void hf_spec_free(struct hf_spec *spec);
+/* What the answers of `inspect` call a law: pyhf's words. */
+const char *hf_inspect_constraint(hf_constraint constraint);
+
+/* Gives `normsys` and `histosys` to modifiers without a code of their own. INVALID_INPUT: a histosys that its
+ * code cannot interpolate. */
+paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace *workspace,
+                               struct hf_spec *spec, paritas_normsys_code normsys,
+                               paritas_histosys_code histosys);
+
+#endif

@@ -1,0 +1,18 @@
+/* store_tables.h: the tables of a store's file and the key in them, for src/store alone. */
+#ifndef PARITAS_STORE_TABLES_H
+#define PARITAS_STORE_TABLES_H
+
+#include "store/store_rows.h"
+
+/* A new store object with its name; database_open and one of the two below follow. */
+paritas_status store_prepare(paritas_context *context, const char *name, struct store **store);
+/* Writes tables and key and copies the run, without the entry `without` (NULL allowed). In the caller's
+ * transaction. */
+paritas_status store_make(struct store *store, const struct store_run *run, const char *without);
+/* Reads and checks format and run. *empty: the file has no tables at all. */
+paritas_status store_recognise(struct store *store, bool *empty);
+/* Fails with `status` if the runs differ, except in `without`; `whose` names `other` ("this run"). */
+paritas_status store_compare(struct store *store, const struct store_run *other, const char *without,
+                             const char *whose, paritas_status status);
+
+#endif
