@@ -89,7 +89,7 @@ class Record:
                 unit = f" ({field.unit})" if field.unit else ""
                 setattr(cls, field.key, property(cls._reader(field), doc=f"{field.doc}{unit}"))
         if not hasattr(cls, "converged") and hasattr(cls, "status"):
-            cls.converged = property(_converged)  # type: ignore[assignment]
+            cls.converged = property(_converged)  # type: ignore[attr-defined]
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:

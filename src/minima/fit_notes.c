@@ -52,8 +52,7 @@ static paritas_status describe(struct infer *infer, const struct end *end, size_
     char bins[768];
     size_t steepest;
     if (end->status == PARITAS_FIT_NON_FINITE) {
-        TRY(domain_say(infer->context, infer->model, end->parameters, end->profile->data, sizeof bins,
-                        bins));
+        TRY(domain_say(infer->context, infer->model, end->parameters, end->profile->data, sizeof bins, bins));
         snprintf(text, bins[0] ? room : 1, "%s: %s", ends[end->status], bins);
         return PARITAS_OK;
     }

@@ -2,10 +2,10 @@
  *
  *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds find nothing lower
  *
- * Signs: a fit that took long or failed. Where rates are nonlinear in parameters, a fit that ends elsewhere if
- * it starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
- * points with one nonlinear parameter moved, and different ends of all fits: a minimum that one finds is tried
- * by the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
+ * Signs: a fit that took long or failed. Where rates are nonlinear in parameters, a fit that ends elsewhere
+ * if it starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random
+ * ones, points with one nonlinear parameter moved, and different ends of all fits: a minimum that one finds
+ * is tried by the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
 #include "minima/minimum_search.h"
 #include "fit/family.h"
 #include "fit/fit.h"
@@ -272,8 +272,8 @@ paritas_status minimum_search_is_nonlinear(struct infer *infer, const double *da
     return PARITAS_OK;
 }
 
-/* The fit's point, but nonlinear parameters [first, end) at least `widths` from their start: on the fit's side of
- * it, or on the other one if negative. */
+/* Moves nonlinear parameters [first, end) of the fit's point to at least `widths` from their start: on the
+ * fit's side of it, or on the other one if negative. */
 static paritas_status move_nonlinear(struct infer *infer, const double *parameters, size_t first, size_t end,
                                      double widths, const double **start)
 {
@@ -445,8 +445,8 @@ static paritas_status probe_peaks(struct search *search)
     return PARITAS_OK;
 }
 
-/* Fits that were not probed yet: the free one with all nonlinear parameters further out (staus: elsewhere starts
- * end in one minimum), conditional ones on the other side. */
+/* Probes fits that were not probed yet: the free one with all nonlinear parameters further out (staus:
+ * elsewhere starts end in one minimum), conditional ones on the other side. */
 static paritas_status probe(struct search *search)
 {
     struct infer *infer = search->infer;

@@ -10,8 +10,8 @@
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points);
 
-/* As minimum_search_run, but looks beyond kinks alone (interpolation codes 0 and 1). Models without kinks cost
- * nothing. */
+/* Looks beyond kinks alone (interpolation codes 0 and 1), else as minimum_search_run. Models without kinks
+ * cost nothing. */
 paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
                                            struct infer_point *const *points);
 
