@@ -6,7 +6,8 @@
 
 /* Fits as infer_points_once does. If a direction is open there may be several minima: points are also fitted
  * from the job's start, and the lower answer stays. If a point is below the free fit, both are repeated from
- * there: a profile that is not the lowest minimum changes. Other minima are searched for (minimum_search.h). */
+ * there: a profile that is not the lowest minimum changes. Other minima are searched for
+ * (minimum_search.h). */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 
 #endif
