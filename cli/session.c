@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "base/platform.h"
-#include "minima/outside.h"
+#include "minima/infer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -612,37 +612,20 @@ paritas_status require_poi(struct session *session)
                         label, index, poi->text);
 }
 
-static paritas_status refuse_asimov(struct session *session, double mu, const double *point)
-{
-    char bins[768];
-    TRY(outside_say(session->context, session->model, point, NULL, sizeof bins, bins));
-    return paritas_fail(session->context, PARITAS_NOT_CONVERGED,
-                        "--asimov %.6g: the fit with %s = %.6g ended outside the domain%s%s", mu,
-                        poi_name(session), mu, bins[0] != '\0' ? ": " : "", bins);
-}
-
 paritas_status load_asimov(struct session *session)
 {
     const struct given *given = option_given(session, "--asimov");
     if (!given) return PARITAS_OK;
     TRY(require_poi(session));
-    const size_t n = session->n_parameters, poi = (size_t)poi_of(session);
-    const struct range bounds = bounds_of(session, poi);
+    const struct range bounds = bounds_of(session, (size_t)poi_of(session));
     if (!in_range(bounds, given->number))
         return paritas_refuse(session->context, "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s",
                               given->number, bounds.lower, bounds.upper, poi_name(session));
-    const paritas_job job = session->job;
-    double *point = numbers(session, n), *data = numbers(session, session->n_main + session->n_aux), *start;
-    unsigned char *fixed;
-    TRY(copy_starts(session, &start, &fixed));
-    start[poi] = given->number;
-    fixed[poi] = 1;
+    double *data = numbers(session, session->n_main + session->n_aux);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = point}));
-    if (result.status == PARITAS_FIT_NON_FINITE) return refuse_asimov(session, given->number, point);
-    TRY(paritas_expected_data(session->context, session->model, 1, point, data));
+    TRY(allocated(session));
+    TRY(paritas_asimov_data(session->context, session->model, &session->job, given->number, &result, data));
     note_status(session, result.status);
-    session->job = job;
     session->job.data = data;
     return PARITAS_OK;
 }

@@ -156,6 +156,8 @@ PARITAS_API paritas_status paritas_er_write(paritas_context *context, const char
                                             const paritas_er_day *day, int exact);
 /* Unix seconds to UTC text, rounded down to seconds (without leap seconds, as Unix time is). */
 PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
+/* UTC text, YYYY-MM-DDThh:mm:ss with decimals or without, to Unix seconds; 0: it is none, else 1. */
+PARITAS_API int paritas_er_time(const char *utc, double *time);
 
 /* Day files in a folder and the folders in it, each entered once; or the one file that `path` is. year (4
  * digits), month, day: 0 is any. They are compared with the names, 3DYYMMDD.TAB (YY above 50 is 19YY) or with
@@ -169,6 +171,9 @@ typedef struct paritas_er_files {
 PARITAS_API paritas_status paritas_er_find(paritas_context *context, const char *path, int year, int month,
                                            int day, paritas_er_files **files);
 PARITAS_API void paritas_er_files_free(paritas_er_files *files); /* NULL is a no-op */
+/* The same for files of the magnetometer, MAYYMMDD.TAB, of any date. */
+PARITAS_API paritas_status paritas_er_find_mags(paritas_context *context, const char *path,
+                                                paritas_er_files **files);
 /* The date in a day file's name as YYYYMMDD, 0 where it has none. */
 PARITAS_API int paritas_er_file_date(const char *path);
 

@@ -283,6 +283,49 @@ PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, 
                                                       const paritas_losscone_result *results, unsigned draws,
                                                       double level, double *thresholds);
 
+/* What decides the threshold of a set. */
+#define PARITAS_CONFIDENCE_KIND_LIST(ITEM)                                                                \
+    ITEM(PARITAS_CONFIDENCE_KIND_NONE, 0, "none", "no sets")                                              \
+    ITEM(PARITAS_CONFIDENCE_KIND_RESIDUALS, 1, "residuals", "the default of paritas_losscone_confidence") \
+    ITEM(PARITAS_CONFIDENCE_KIND_BOOTSTRAP, 2, "bootstrap", "paritas_losscone_bootstrap")                 \
+    ITEM(PARITAS_CONFIDENCE_KIND_THRESHOLD, 3, "threshold", "it is given")
+typedef enum paritas_confidence_kind {
+    PARITAS_CONFIDENCE_KIND_LIST(PARITAS_ENUMERATOR)
+} paritas_confidence_kind;
+
+/* Which sets are made beside fits. */
+typedef struct paritas_losscone_sets {
+    size_t size;
+    paritas_confidence_kind confidence;
+    double threshold; /* if it is given */
+    double step;      /* resolution, V; 0: the default of paritas_losscone_confidence */
+    double level;     /* of the bootstrap */
+    unsigned draws;
+} paritas_losscone_sets;
+#define PARITAS_LOSSCONE_SETS_DEFAULT \
+    {sizeof(paritas_losscone_sets), PARITAS_CONFIDENCE_KIND_RESIDUALS, 0.0, 0.0, 0.68, 40}
+
+/* Fits every sweep with the options' response, and makes the sets. The folded model has no beam. Fits by
+ * differential evolution have no plateau: its ends are NaN. results, confidence: n; confidence may be NULL
+ * without sets. */
+PARITAS_API paritas_status paritas_losscone_answer(paritas_context *context, const paritas_sweeps *sweeps,
+                                                   const paritas_losscone_options *options,
+                                                   const paritas_losscone_sets *sets,
+                                                   paritas_losscone_result *results,
+                                                   paritas_confidence *confidence);
+/* The options of one response, as paritas_losscone_answer takes them. */
+PARITAS_API void paritas_losscone_options_of(const paritas_losscone_options *given,
+                                             paritas_losscone_response response,
+                                             paritas_losscone_options *options);
+/* Nonzero: the result has numbers. */
+PARITAS_API int paritas_losscone_fitted(const paritas_losscone_result *result);
+/* The response with the lesser misfit, of two fits of a sweep; -1: not both have a fit. A fit may be NULL. */
+PARITAS_API int paritas_losscone_preferred(const paritas_losscone_result *hard,
+                                           const paritas_losscone_result *folded);
+/* Quality of a sweep: of the preferred fit, where there are two, else of the hard one. One may be NULL. */
+PARITAS_API unsigned paritas_losscone_flags(const paritas_losscone_result *hard,
+                                            const paritas_losscone_result *folded);
+
 /* The least misfit over r and A at each of n_potentials values of U, exact except for slivers of r below
  * 2e-6. misfit: n x n_potentials; ratio, amplitude: the same, or NULL. */
 PARITAS_API paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
@@ -367,6 +410,7 @@ PARITAS_API paritas_status paritas_losscone_beam(paritas_context *context, const
                 "The instrument's energy response.")                                                \
     ENUMERATION(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, "How the minimum is found.") \
     ENUMERATION(paritas_sweep_status, PARITAS_SWEEP_STATUS_LIST, "Outcome of a sweep.")             \
+    ENUMERATION(paritas_confidence_kind, PARITAS_CONFIDENCE_KIND_LIST, "Thresholds of sets.")       \
     ENUMERATION(paritas_quality_flag, PARITAS_QUALITY_FLAG_LIST, "What speaks against a fit.")
 #define PARITAS_LOSSCONE_RECORDS(RECORD)                                                              \
     RECORD(paritas_losscone_result, PARITAS_LOSSCONE_RESULT_FIELDS, "Fit of one sweep.")              \

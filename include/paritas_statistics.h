@@ -278,6 +278,44 @@ PARITAS_API paritas_status paritas_breakdown(paritas_context *context, const par
 PARITAS_API paritas_status paritas_match_parameters(paritas_context *context, const paritas_model *model,
                                                     const char *pattern, unsigned char *members);
 
+/* ---- Asimov data and yields ---------------------------------------------------------------------- */
+
+/* Asimov data: the data row that is expected at the fit of the job, from its start alone, with the parameter
+ * of interest held at mu. `result`: the outcome of that fit. `data`: a data row; templates are the job's.
+ * NOT_CONVERGED: the fit ended outside the domain; the message names the bins. */
+PARITAS_API paritas_status paritas_asimov_data(paritas_context *context, const paritas_model *model,
+                                               const paritas_job *job, double mu, paritas_fit_result *result,
+                                               double *data);
+
+/* Yields of main data with their errors. Errors are roots of the diagonal of J C J^T: J has the derivatives
+ * of the yields, C is a covariance. Those of totals include correlations between bins. */
+typedef struct paritas_yields {
+    double *bins;         /* main_count */
+    double *errors;       /* main_count */
+    double *samples;      /* for each channel, for each sample, its bins */
+    double *totals;       /* channel_count: sums of the bins */
+    double *total_errors; /* channel_count */
+} paritas_yields;
+
+/* The fit whose yields are asked for. */
+typedef struct paritas_predict_request {
+    size_t size;
+    const double *best;       /* parameter_count */
+    const double *covariance; /* parameter_count squared; NULL: errors are NaN */
+} paritas_predict_request;
+
+/* Where yields go. All arrays are the caller's. */
+typedef struct paritas_predict_answers {
+    size_t size;
+    paritas_yields before; /* at the job's start, with the constraints' widths of parameters not fixed */
+    paritas_yields after;  /* at the best fit, with its covariance */
+} paritas_predict_answers;
+
+/* Yields before and after the fit of a job. */
+PARITAS_API paritas_status paritas_predict(paritas_context *context, const paritas_model *model,
+                                           const paritas_job *job, const paritas_predict_request *request,
+                                           const paritas_predict_answers *answers);
+
 /* ---- goodness of fit ---------------------------------------------------------------------------- */
 
 #define PARITAS_GOF_RESULT_FIELDS(FIELD, R)                                                                  \

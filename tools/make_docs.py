@@ -36,6 +36,7 @@ HEADERS = {
     "paritas_er.h": ["er"],
     "paritas_kappa.h": ["kappa"],
     "paritas_losscone.h": ["losscone"],
+    "paritas_days.h": ["days"],
 }
 
 

@@ -2,7 +2,7 @@
 #ifndef PARITAS_DAY_COLUMN_LIST_H
 #define PARITAS_DAY_COLUMN_LIST_H
 
-#include "days/day_columns.h"
+#include "days/day_tables.h"
 #include "session.h"
 
 /* Names and columns lie in the session's arena; after a failure `allocated` fails. */

@@ -1,5 +1,5 @@
 /* day_columns.c: columns that all tables share; counts and medians for the provenance. */
-#include "days/day_run.h"
+#include "days/day_columns.h"
 #include "commands/workspaces/sorting.h"
 
 #include <math.h>
@@ -212,7 +212,7 @@ static void add_mag(struct day_work *work)
     static const char *const names[3] = {"mag_x", "mag_y", "mag_z"};
     for (size_t i = 0; i < 3; i++) {
         double *values = numbers(work->session, work->sweeps->n);
-        for (size_t k = 0; k < work->sweeps->n && values; k++) values[k] = work->sweeps->mag[3 * k + i];
+        for (size_t k = 0; k < work->sweeps->n && values; k++) values[k] = work->sweeps->made->mag[3 * k + i];
         column_add(&work->rows, names[i], "", COLUMN_F64, work->sweeps->n, 0, values);
     }
 }
@@ -247,6 +247,6 @@ void add_sweep_columns(struct day_work *work)
         {"projection_in_sun", COLUMN_F64, day->projection_in_sun},
     };
     COLUMNS_ADD(&work->rows, n, columns);
-    if (work->sweeps->mag) add_mag(work);
+    if (work->sweeps->made->mag) add_mag(work);
     add_arrays(work, &facts);
 }

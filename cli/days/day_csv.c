@@ -1,6 +1,6 @@
 /* day_csv.c: tables as text (RFC 4180, lines end in LF), after `# ` provenance. */
 #include "base/platform.h"
-#include "days/day_columns.h"
+#include "days/day_tables.h"
 #include "print/output.h"
 
 #include <errno.h>

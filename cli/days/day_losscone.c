@@ -1,6 +1,5 @@
 /* day_losscone.c: options and fits of loss cones. */
 #include "days/day_losscone.h"
-#include "moon/losscone/losscone.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,8 +25,8 @@ const struct option options_losscone[] = {
 
 const struct option options_losscone_confidence[] = {
     {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search): at 4 times the mean square residual (6 times for the "
-     "folded edge weighted by the spectrum), or calibrated",
+     "sets of U around the minimum (exact search), up to a threshold: 4 mean square residuals (6 of the "
+     "weighted folded edge), or calibrated",
      "residuals"},
     {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
     {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
@@ -45,43 +44,45 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
     *plan = (struct losscone_plan){.options = start,
                                    .hard = response != 1,
                                    .folded = response != 0,
-                                   .confidence =
-                                       (enum confidence_kind)option_value(session, "--confidence")->choice,
-                                   .threshold = option_number(session, "--threshold"),
-                                   .draws = (unsigned)option_count(session, "--draws"),
-                                   .level = option_number(session, "--level"),
-                                   .step = option_number_or(session, "--step", 0.0),
+                                   .sets = PARITAS_LOSSCONE_SETS_DEFAULT,
                                    .least_counts = option_number(session, "--least-counts"),
                                    .subtract = option_value(session, "--subtract-background")->choice == 0,
                                    .weighted = option_value(session, "--response-weights")->choice == 0};
+    paritas_losscone_sets *sets = &plan->sets;
+    sets->confidence = (paritas_confidence_kind)option_value(session, "--confidence")->choice;
+    sets->threshold = option_number(session, "--threshold");
+    sets->draws = (unsigned)option_count(session, "--draws");
+    sets->level = option_number(session, "--level");
+    sets->step = option_number_or(session, "--step", 0.0);
     paritas_losscone_options *o = &plan->options;
     TRY(options_take(session, "paritas_losscone_options", o));
-    if (!isnan(plan->threshold)) {
+    if (!isnan(sets->threshold)) {
         if (asked)
             return usage_failure(session,
                                  "--threshold and --confidence: the threshold is given, or found, not both");
-        if (!(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
-        plan->confidence = CONFIDENCE_THRESHOLD;
+        if (!(sets->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
+        sets->confidence = PARITAS_CONFIDENCE_KIND_THRESHOLD;
     }
     if (!(plan->least_counts >= 0.0)) return usage_failure(session, "--least-counts takes a number from 0");
-    if (plan->draws > MOST_DRAWS)
+    if (sets->draws > MOST_DRAWS)
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
-    if (!(plan->level > 0.0 && plan->level < 1.0))
+    if (!(sets->level > 0.0 && sets->level < 1.0))
         return usage_failure(session, "--level takes a number above 0 and below 1");
-    if (option_given(session, "--step") && !(plan->step > 0.0))
+    if (option_given(session, "--step") && !(sets->step > 0.0))
         return usage_failure(session, "--step takes a number above 0");
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE) {
-        if (plan->confidence == CONFIDENCE_THRESHOLD || (asked && plan->confidence != CONFIDENCE_NONE))
+        if (sets->confidence == PARITAS_CONFIDENCE_KIND_THRESHOLD ||
+            (asked && sets->confidence != PARITAS_CONFIDENCE_KIND_NONE))
             return usage_failure(session, "confidence sets need --search exact");
-        plan->confidence = CONFIDENCE_NONE;
+        sets->confidence = PARITAS_CONFIDENCE_KIND_NONE;
     }
     return PARITAS_OK;
 }
 
 void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
 {
-    static const char *const kinds[] = {"none", "residuals", "bootstrap", "threshold"};
     const paritas_losscone_options *o = &plan->options;
+    const paritas_losscone_sets *sets = &plan->sets;
     write_string(writer, "method", paritas_losscone_method_name(o->method));
     write_string(writer, "response", plan->hard && plan->folded ? "both" : losscone_model_name(!plan->hard));
     write_string(writer, "search", paritas_losscone_search_name(o->search));
@@ -91,22 +92,23 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     } else {
         write_integer(writer, "box_limit", o->box_limit);
     }
-    if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE || sets->confidence == PARITAS_CONFIDENCE_KIND_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
-    const bool sets = plan->confidence != CONFIDENCE_NONE;
-    const char *const left_out[] = {plan->folded ? "" : "response_width", sets ? "" : "potential_errors",
+    const bool has_sets = sets->confidence != PARITAS_CONFIDENCE_KIND_NONE;
+    const char *const left_out[] = {plan->folded ? "" : "response_width", has_sets ? "" : "potential_errors",
                                     NULL};
     options_write(writer, "paritas_losscone_options", o, left_out);
     if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
     write_number(writer, "least_counts", plan->least_counts);
     write_string(writer, "subtract_background", plan->subtract ? "auto" : "none");
-    write_string(writer, "confidence", kinds[plan->confidence]);
-    if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
-    if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
-        write_integer(writer, "draws", plan->draws);
-        write_number(writer, "level", plan->level);
+    write_string(writer, "confidence", paritas_confidence_kind_name(sets->confidence));
+    if (sets->confidence == PARITAS_CONFIDENCE_KIND_THRESHOLD)
+        write_number(writer, "threshold", sets->threshold);
+    if (sets->confidence == PARITAS_CONFIDENCE_KIND_BOOTSTRAP) {
+        write_integer(writer, "draws", sets->draws);
+        write_number(writer, "level", sets->level);
     }
-    if (sets) write_number(writer, "step", plan->step > 0.0 ? plan->step : NAN);
+    if (has_sets) write_number(writer, "step", sets->step > 0.0 ? sets->step : NAN);
 }
 
 const char *losscone_model_name(int model)
@@ -114,132 +116,55 @@ const char *losscone_model_name(int model)
     return paritas_losscone_response_name((paritas_losscone_response)model);
 }
 
-paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model)
+void losscone_plan_take(const struct losscone_plan *plan, paritas_day_options *options)
 {
-    paritas_losscone_options options = plan->options;
-    options.response = (paritas_losscone_response)model;
-    /* the folded model has no beam */
-    if (model == 1) options.amplitude_lower = options.amplitude_upper = 0.0;
-    return options;
+    options->losscone = &plan->options;
+    options->least_counts = plan->least_counts;
+    options->subtract_background = plan->subtract;
+    options->weighted = plan->weighted && plan->folded;
 }
 
-/* Counts of a normalised flux of 1, and the background in normalised flux. */
-static paritas_status add_counts(struct session *session, const double *theta, const paritas_er_day *day,
-                                 const double *rate, paritas_sweeps *sweeps)
+paritas_status losscone_count(struct session *session, const struct losscone_plan *plan,
+                              const paritas_day_options *options, paritas_er_day *day,
+                              paritas_day_sweeps *sweeps)
 {
-    const size_t rows = PARITAS_SWEEP_ROWS * day->n, cells = PARITAS_SWEEP_CELLS;
-    double *counts = numbers(session, rows * cells), *background = numbers(session, rows),
-           exposure[PARITAS_SWEEP_CELLS];
-    TRY(allocated(session));
-    paritas_er_exposures(theta, exposure);
-    for (size_t row = 0; row < rows; row++) {
-        const double factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[row];
-        background[row] = 0.0;
-        for (size_t j = 0; j < cells; j++) {
-            const size_t cell = cells * row + j;
-            const double norm = day->flux[cell] / sweeps->flux[cell];
-            counts[cell] = norm * factor * exposure[j];
-            if (norm > 0.0) background[row] = rate[row / PARITAS_SWEEP_ROWS] / (factor * norm);
-        }
-    }
-    sweeps->counts = counts;
-    sweeps->background = background;
-    return PARITAS_OK;
-}
-
-paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
-                                     const double *theta, paritas_normalisation normalisation,
-                                     paritas_er_day *day, paritas_sweeps *sweeps, double *flux,
-                                     const double **rate)
-{
-    paritas_context *context = session->context;
-    const size_t n = day->n;
-    double *found = numbers(session, n),
-           *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * n);
-    TRY(allocated(session));
-    if (rate) *rate = found;
-    if (n == 0) return PARITAS_OK;
-    memset(found, 0, n * sizeof *found);
-    if (plan->subtract) TRY(paritas_er_subtract_background(context, day, theta, found));
-    if (plan->weighted && plan->folded) {
-        TRY(paritas_losscone_channels(context, sweeps, &plan->options, day->flux, channel));
-        sweeps->channel = channel;
-    }
-    if (plan->least_counts > 0.0) TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
-    TRY(paritas_losscone_normalise(context, n, NULL, normalisation, sweeps->cosine, day->flux, flux));
-    if (plan->least_counts > 0.0) TRY(add_counts(session, theta, day, found, sweeps));
-    return paritas_losscone_mask(context, n, NULL, plan->options.method, sweeps->cosine, day->flux, flux);
-}
-
-bool losscone_fitted(const paritas_losscone_result *result)
-{
-    return result->status == PARITAS_SWEEP_FITTED || result->status == PARITAS_SWEEP_MISFIT ||
-           result->status == PARITAS_SWEEP_AT_LIMIT;
-}
-
-const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const paritas_losscone_result *result)
-{
-    const paritas_er_day *day = sweeps->day;
-    bool polarity = false;
-    for (size_t i = PARITAS_SWEEP_ROWS * k; i < PARITAS_SWEEP_ROWS * (k + 1); i++)
-        polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
-    if (losscone_fitted(result)) return paritas_sweep_status_name(result->status);
-    if (day->sweep_reason[k] != PARITAS_ER_KEPT)
-        return paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]);
-    if (!polarity) return paritas_er_reason_name(PARITAS_ER_POLARITY);
-    return isnan(day->spacecraft_potential[k]) ? "no_spacecraft_potential"
-                                               : paritas_sweep_status_name(result->status);
-}
-
-static paritas_status answer_sets(struct session *session, const struct losscone_plan *plan,
-                                  const paritas_sweeps *sweeps, const paritas_losscone_options *options,
-                                  const paritas_losscone_result *results, paritas_confidence **sets)
-{
-    double *thresholds = numbers(session, sweeps->n);
-    *sets = sized_records(session, sweeps->n, sizeof **sets);
-    TRY(allocated(session));
-    for (size_t k = 0; k < sweeps->n; k++) thresholds[k] = plan->threshold;
-    if (plan->confidence == CONFIDENCE_BOOTSTRAP)
-        TRY(paritas_losscone_bootstrap(session->context, sweeps, options, results, plan->draws, plan->level,
-                                       thresholds));
-    return paritas_losscone_confidence(session->context, sweeps, options, results,
-                                       plan->confidence == CONFIDENCE_RESIDUALS ? NULL : thresholds,
-                                       plan->step, *sets);
+    TRY(paritas_day_count(session->context, options, day, sweeps));
+    if (day->n == 0) return PARITAS_OK;
+    return paritas_losscone_mask(session->context, day->n, NULL, plan->options.method, sweeps->cosine,
+                                 day->flux, sweeps->flux);
 }
 
 paritas_status losscone_answer(struct session *session, const struct losscone_plan *plan,
                                const paritas_sweeps *sweeps, uint64_t first, struct losscone_answers *answers)
 {
+    const bool asked[2] = {plan->hard, plan->folded};
+    paritas_losscone_options options = plan->options;
     *answers = (struct losscone_answers){{NULL, NULL}, {NULL, NULL}};
+    options.first = first;
     for (int model = 0; model < 2; model++) {
-        if (!(model == 0 ? plan->hard : plan->folded)) continue;
-        paritas_losscone_options options = losscone_plan_options(plan, model);
-        options.first = first;
-        paritas_losscone_result *results = sized_records(session, sweeps->n, sizeof *results);
+        if (!asked[model]) continue;
+        answers->results[model] = sized_records(session, sweeps->n, sizeof(paritas_losscone_result));
+        if (plan->sets.confidence != PARITAS_CONFIDENCE_KIND_NONE)
+            answers->sets[model] = sized_records(session, sweeps->n, sizeof(paritas_confidence));
         TRY(allocated(session));
-        answers->results[model] = results;
-        if (sweeps->n == 0) continue;
-        TRY(paritas_losscone_fit(session->context, sweeps, &options, results));
-        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE; k++)
-            /* a point, without a plateau */
-            results[k].potential_lower = results[k].potential_upper = results[k].ratio_lower =
-                results[k].ratio_upper = NAN;
-        if (plan->confidence != CONFIDENCE_NONE)
-            TRY(answer_sets(session, plan, sweeps, &options, results, &answers->sets[model]));
+        options.response = (paritas_losscone_response)model;
+        TRY(paritas_losscone_answer(session->context, sweeps, &options, &plan->sets, answers->results[model],
+                                    answers->sets[model]));
     }
     return PARITAS_OK;
 }
 
-int losscone_preferred(const struct losscone_answers *answers, size_t k)
+static const paritas_losscone_result *result_of(const struct losscone_answers *answers, int model, size_t k)
 {
-    const paritas_losscone_result *hard = answers->results[0], *folded = answers->results[1];
-    if (!hard || !folded || !losscone_fitted(&hard[k]) || !losscone_fitted(&folded[k])) return -1;
-    return !(hard[k].misfit <= folded[k].misfit);
+    return answers->results[model] ? &answers->results[model][k] : NULL;
 }
 
 unsigned losscone_flags(const struct losscone_answers *answers, size_t k)
 {
-    const int model = answers->results[0] ? losscone_preferred(answers, k) == 1 : 1;
-    const paritas_losscone_result *other = answers->results[1 - model];
-    return paritas_quality_flags(&answers->results[model][k], other ? &other[k] : NULL);
+    return paritas_losscone_flags(result_of(answers, 0, k), result_of(answers, 1, k));
+}
+
+int losscone_preferred(const struct losscone_answers *answers, size_t k)
+{
+    return paritas_losscone_preferred(result_of(answers, 0, k), result_of(answers, 1, k));
 }

@@ -4,7 +4,7 @@
 #include "base/crc32.h"
 #include "base/platform.h"
 #include "base/utf8.h"
-#include "days/day_columns.h"
+#include "days/day_tables.h"
 #include "print/output.h"
 
 #include <errno.h>

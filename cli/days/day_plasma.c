@@ -1,31 +1,14 @@
-/* day_plasma.c: fits of the plasma to a day's sweeps. */
+/* day_plasma.c: options and columns of the plasma. */
 #include "days/day_plasma.h"
 #include "days/day_settings.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
 
 const struct option options_plasma[] = {
-    {"--weights", OPTION_CHOICE, "counts|original|none",
-     "of kappa fits: likelihood of counts, or weighted logarithms for comparison", "counts"},
-    {"--density", OPTION_CHOICE, "fitted|estimate",
-     "fitted with the others, or held at the sum over the spectrum", "fitted"},
-    {"--kappa-lower", OPTION_NUMBER, "K", "bound of kappa; default: 2.5"},
-    {"--kappa-upper", OPTION_NUMBER, "K", "default: 6"},
-    {"--speed-lower", OPTION_NUMBER, "M/S", "bound of the thermal speed theta; default: 1e6"},
-    {"--speed-upper", OPTION_NUMBER, "M/S", "default: 1e8"},
-    {"--channel-width", OPTION_NUMBER, "W",
-     "relative width of the energy channels, with which the distribution is folded; 0: none; default: 0.5"},
-    {"--systematic", OPTION_NUMBER, "S",
-     "relative error of each row in addition to its counting error; default: 0.1118"},
-    {"--dead", OPTION_NUMBER, "P", "probability that a row without a count did not measure; default: 0.05"},
-    {"--currents", OPTION_CHOICE, "converged|sums",
-     "integrals in shade: to rounding, or sums over 500 energies for comparison", "converged"},
-    {"--refits", OPTION_WHOLE, "N",
-     "in sunlight: fits, at most, with energies less the potential that the fit before gave", "20"},
+    LIBRARY_ROWS(PARITAS_KAPPA_OPTIONS, paritas_kappa_options),
+    LIBRARY_ROWS(PARITAS_POTENTIAL_OPTIONS, paritas_potential_options),
     {"--shift", OPTION_CHOICE, "liouville|energies",
      "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted",
      "liouville"},
@@ -49,17 +32,13 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
 {
     const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     const paritas_potential_options potential = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    const uint64_t refits = option_whole(session, "--refits");
-    if (refits > 100) return usage_failure(session, "--refits takes a whole number up to 100");
     *plan = (struct plasma_plan){kappa, potential, option_value(session, "--illumination")->choice == 0};
-    plan->kappa.weights =
-        (paritas_kappa_weights)option_constant(session, "--weights", "paritas_kappa_weights");
-    plan->kappa.density =
-        (paritas_kappa_density)option_constant(session, "--density", "paritas_kappa_density");
-    plan->potential.currents = (paritas_currents)option_constant(session, "--currents", "paritas_currents");
     plan->potential.liouville = option_value(session, "--shift")->choice == 0;
-    plan->potential.refits = (unsigned)refits;
-    return settings_take(session, COUNT_OF(settings), settings, &plan->kappa);
+    TRY(options_take(session, "paritas_kappa_options", &plan->kappa));
+    TRY(options_take(session, "paritas_potential_options", &plan->potential));
+    if (plan->potential.refits > 100)
+        return usage_failure(session, "--refits takes a whole number up to 100");
+    return PARITAS_OK;
 }
 
 static bool illumination_known(const struct session *session, const struct sources *sources)
@@ -71,7 +50,7 @@ static bool illumination_known(const struct session *session, const struct sourc
 
 void plasma_note_illumination(struct session *session, const struct sources *sources)
 {
-    if (sources->potential == POTENTIAL_AUTO && !illumination_known(session, sources))
+    if (sources_find_potentials(sources) && !illumination_known(session, sources))
         paritas_note(session->context,
                      "the illumination of the spacecraft is not known and taken as sunlight "
                      "(--illumination, --geometry, --mag); shade moves U by tens of volts");
@@ -84,76 +63,17 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
     write_string(writer, "density", paritas_kappa_density_name(plan->kappa.density));
     settings_write(writer, COUNT_OF(settings), settings, &plan->kappa, 0);
     write_string(writer, "shift", plan->potential.liouville ? "liouville" : "energies");
-    if (sources->potential != POTENTIAL_AUTO) return;
+    if (!sources_find_potentials(sources)) return;
     write_string(writer, "currents", paritas_currents_name(plan->potential.currents));
     write_integer(writer, "refits", plan->potential.refits);
     write_string(writer, "illumination", plan->sunlit ? "sun" : "shade");
 }
 
-/* Subtracts the spacecraft's potential from energies. Fluxes follow Liouville's theorem, if asked for. */
-static void shift(const struct plasma_plan *plan, const struct sweeps *sweeps, double *energy, double *omni)
+void plasma_plan_take(const struct plasma_plan *plan, paritas_day_options *options)
 {
-    for (size_t i = 0; i < ROWS * sweeps->n; i++) {
-        energy[i] = sweeps->day->energy[i] - sweeps->potential[i];
-        if (plan->potential.liouville) omni[i] *= energy[i] / sweeps->day->energy[i];
-    }
-}
-
-paritas_status plasma_answer(struct session *session, const struct plasma_plan *plan,
-                             const struct sources *sources, struct sweeps *sweeps,
-                             struct plasma_answers *answers)
-{
-    paritas_context *context = session->context;
-    const paritas_er_day *day = sweeps->day;
-    const size_t n = sweeps->n;
-    const bool automatic = sources->potential == POTENTIAL_AUTO;
-    double *energy = numbers(session, ROWS * n), *omni = numbers(session, ROWS * n),
-           *sensitivity = numbers(session, ROWS * n), *counts = numbers(session, ROWS * n);
-    *answers = (struct plasma_answers){
-        .coverage = numbers(session, ROWS * n),
-        .fits = sized_records(session, n, sizeof *answers->fits),
-        .sunlit = elements(session, n, 1),
-        .potentials = automatic ? sized_records(session, n, sizeof *answers->potentials) : NULL};
-    TRY(allocated(session));
-    if (n == 0) return PARITAS_OK;
-    paritas_cells cells = PARITAS_CELLS_DEFAULT;
-    cells.theta = sources->theta;
-    TRY(paritas_kappa_spectrum(context, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),
-                                                                    .cells = &cells,
-                                                                    .n = n,
-                                                                    .energy = day->energy,
-                                                                    .flux = day->flux,
-                                                                    .cosine = sweeps->cosine,
-                                                                    .omni = omni,
-                                                                    .coverage = answers->coverage,
-                                                                    .sensitivity = sensitivity,
-                                                                    .counts = counts}));
-    memcpy(energy, day->energy, ROWS * n * sizeof *energy);
-    if (!automatic) shift(plan, sweeps, energy, omni);
-    const paritas_spectra spectra = {.size = sizeof spectra,
-                                     .n = n,
-                                     .energy = energy,
-                                     .flux = omni,
-                                     .sensitivity = sensitivity,
-                                     .counts = counts};
-    for (size_t k = 0; k < n; k++)
-        answers->sunlit[k] =
-            isnan(day->spacecraft_in_sun[k]) ? plan->sunlit : day->spacecraft_in_sun[k] == 1.0;
-    if (!automatic) return paritas_kappa_fit(context, &spectra, &plan->kappa, answers->fits);
-    TRY(paritas_spacecraft_potential_of_spectra(context, &spectra, answers->sunlit, &plan->kappa,
-                                                &plan->potential, answers->fits, answers->potentials));
-    for (size_t k = 0; k < n; k++) {
-        const paritas_potential *found = &answers->potentials[k];
-        sweeps_set_potential(sweeps, k, found->status == PARITAS_POTENTIAL_FOUND ? found->potential : NAN);
-    }
-    return PARITAS_OK;
-}
-
-int environment_class(double projection_in_sun, double temperature)
-{
-    if (projection_in_sun == 0.0) return 5;
-    if (isnan(projection_in_sun) || !(temperature > 0.0)) return 0;
-    return temperature < 30.0 ? 1 : temperature < 80.0 ? 2 : temperature < 150.0 ? 3 : 4;
+    options->kappa = &plan->kappa;
+    options->charging = &plan->potential;
+    options->sunlit = plan->sunlit;
 }
 
 static void add_potentials(struct day_work *work, const paritas_potential *potentials)
@@ -165,20 +85,21 @@ static void add_potentials(struct day_work *work, const paritas_potential *poten
     if (found) column_add_records(work, "", &records, "spacecraft_potential_status", "plasma_temperature");
 }
 
-struct plasma_columns add_plasma(struct day_work *work, const struct plasma_answers *answers)
+struct plasma_columns add_plasma(struct day_work *work)
 {
+    const paritas_day_sweeps *answers = work->sweeps->made;
     const size_t n = work->sweeps->n;
     unsigned char *fitted = elements(work->session, n, 1);
     struct plasma_columns columns = {.fitted = fitted,
                                      .status = elements(work->session, n, sizeof *columns.status)};
     if (!fitted || !columns.status) return columns;
     for (size_t k = 0; k < n; k++) {
-        fitted[k] = answers->fits[k].status == PARITAS_SPECTRUM_FITTED;
-        columns.status[k] = paritas_spectrum_status_name(answers->fits[k].status);
+        fitted[k] = answers->plasma[k].status == PARITAS_SPECTRUM_FITTED;
+        columns.status[k] = paritas_spectrum_status_name(answers->plasma[k].status);
     }
     column_add_both(work, "plasma_status", "", COLUMN_TEXT, columns.status);
     column_add_both(work, "sunlit", "", COLUMN_BOOL, answers->sunlit);
-    const struct day_records records = {"paritas_kappa_result", answers->fits, fitted, NULL};
+    const struct day_records records = {"paritas_kappa_result", answers->plasma, fitted, NULL};
     column_add_records(work, "", &records, "density", "plasma_empty_rows");
     columns.density = column_values(&work->rows, "density", "");
     columns.kappa = column_values(&work->rows, "kappa", "");

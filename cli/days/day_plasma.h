@@ -1,10 +1,8 @@
-/* day_plasma.h: plasma at the spacecraft, by sweep: kappa distribution, and the potential from its
- * currents. */
+/* day_plasma.h: options of the plasma at the spacecraft, and its columns. */
 #ifndef PARITAS_DAY_PLASMA_H
 #define PARITAS_DAY_PLASMA_H
 
-#include "days/day_run.h"
-#include "paritas_kappa.h"
+#include "days/day_columns.h"
 
 struct plasma_plan {
     paritas_kappa_options kappa;
@@ -20,18 +18,8 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
 void plasma_note_illumination(struct session *session, const struct sources *sources);
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
                           struct writer *writer);
-
-struct plasma_answers {
-    paritas_kappa_result *fits;
-    paritas_potential *potentials; /* NULL: they were given */
-    double *coverage;              /* n x 15: measured part of the hemisphere */
-    unsigned char *sunlit;         /* as assumed */
-};
-
-/* Fits every sweep. Spacecraft potentials are found and stored in the sweeps, or given and subtracted. */
-paritas_status plasma_answer(struct session *session, const struct plasma_plan *plan,
-                             const struct sources *sources, struct sweeps *sweeps,
-                             struct plasma_answers *answers);
+/* The plan in the options of a day, which borrow it. */
+void plasma_plan_take(const struct plasma_plan *plan, paritas_day_options *options);
 
 /* For other columns; NaN without a fit. */
 struct plasma_columns {
@@ -40,10 +28,6 @@ struct plasma_columns {
     const double *density, *kappa, *theta, *temperature, *misfit;
 };
 /* Empty when memory is short. */
-struct plasma_columns add_plasma(struct day_work *work, const struct plasma_answers *answers);
-
-/* Region of the plasma. 5 wake: dark footpoint. Else by temperature (eV): 1 solar wind < 30, 2 magnetosheath
- * < 80, 3 lobe < 150, 4 plasma sheet. 0: unknown. */
-int environment_class(double projection_in_sun, double temperature);
+struct plasma_columns add_plasma(struct day_work *work);
 
 #endif

@@ -1,6 +1,5 @@
 /* day_provenance.c: digests and comparison of provenances. */
 #include "days/day_provenance.h"
-#include "base/digest.h"
 #include "base/platform.h"
 #include "base/utf8.h"
 #include "commands/workspaces/sorting.h"
@@ -8,23 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-paritas_status file_digest(paritas_context *context, const char *path, char hex[65])
-{
-    char piece[1 << 14];
-    struct sha256 digest;
-    FILE *file = platform_open_stream(path, "rb");
-    if (!file)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
-    sha256_open(&digest);
-    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
-        sha256_append(&digest, piece, length);
-    const bool broken = ferror(file) != 0;
-    fclose(file);
-    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
-    sha256_close(&digest, hex);
-    return PARITAS_OK;
-}
 
 /* Sorted, without subfolders; in the arena. */
 static paritas_status names_in(struct session *session, const char *folder, size_t *n, const char ***names)
@@ -58,7 +40,7 @@ paritas_status folder_digest(struct session *session, const char *folder, char h
         if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path ||
             !platform_info(path, &info) || info.kind != PLATFORM_FILE)
             continue;
-        TRY(file_digest(session->context, path, one));
+        TRY(sha256_file(session->context, path, one));
         sha256_append(&digest, names[i], strlen(names[i]) + 1);
         sha256_append(&digest, one, sizeof one);
     }

@@ -8,10 +8,9 @@
 #ifndef PARITAS_DAY_PROVENANCE_H
 #define PARITAS_DAY_PROVENANCE_H
 
+#include "base/digest.h"
 #include "session.h"
 
-/* 64 hexadecimal digits. */
-paritas_status file_digest(paritas_context *context, const char *path, char hex[65]);
 /* Of names and digests of its files. */
 paritas_status folder_digest(struct session *session, const char *folder, char hex[65]);
 /* Replaces invalid UTF-8 by '?'. */

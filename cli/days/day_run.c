@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_run.h"
 #include "base/platform.h"
+#include "days/day_columns.h"
 #include "days/day_provenance.h"
 #include "print/table.h"
 
@@ -28,7 +29,7 @@ static const char *const endings[TABLES] = {"npz", "csv"};
 /* Read by the thread beside, then answered. */
 struct loading {
     const struct state *state;
-    const struct day *day;
+    const paritas_day *day;
     const struct sources *sources;
     paritas_context *context;                /* the thread's */
     struct paritas_workspace *found[TABLES]; /* provenance of existing tables; NULL: none */
@@ -46,7 +47,7 @@ struct state {
     const struct sources *sources;
     const char *folder;
     bool overwrite;
-    struct days days;
+    paritas_days *days;
     struct paritas_workspace *wanted; /* this run's version, command, options */
     struct paritas_workspace **made;  /* provenance of each day's tables */
     bool *resumed;
@@ -93,7 +94,8 @@ static paritas_status make_wanted(struct state *state)
     return status;
 }
 
-static paritas_status table_path(const struct state *state, const struct day *day, int table, char path[4096])
+static paritas_status table_path(const struct state *state, const paritas_day *day, int table,
+                                 char path[4096])
 {
     const int length =
         snprintf(path, 4096, "%s/%s_%s.%s", state->folder, state->run->stem, day->date, endings[table]);
@@ -103,7 +105,7 @@ static paritas_status table_path(const struct state *state, const struct day *da
 }
 
 /* Refuses other options unless overwriting is allowed. */
-static paritas_status find_table(struct state *state, const struct day *day, int table,
+static paritas_status find_table(struct state *state, const paritas_day *day, int table,
                                  struct paritas_workspace **found)
 {
     paritas_context *context = state->session->context;
@@ -126,7 +128,7 @@ static paritas_status find_table(struct state *state, const struct day *day, int
     return status;
 }
 
-static paritas_status find_tables(struct state *state, const struct day *day,
+static paritas_status find_tables(struct state *state, const paritas_day *day,
                                   struct paritas_workspace *found[TABLES])
 {
     found[NPZ] = found[CSV] = NULL;
@@ -143,16 +145,16 @@ static void free_tables(struct paritas_workspace *found[TABLES])
 static paritas_status check_tables(struct state *state)
 {
     paritas_status status = PARITAS_OK;
-    for (size_t k = 0; k < state->days.n && status == PARITAS_OK; k++) {
+    for (size_t k = 0; k < state->days->n && status == PARITAS_OK; k++) {
         struct paritas_workspace *found[TABLES];
-        status = find_tables(state, &state->days.days[k], found);
+        status = find_tables(state, &state->days->days[k], found);
         free_tables(found);
     }
     return status;
 }
 
 /* The files of a day, then those of the magnetometer; NULL: no more. */
-static const struct day_file *input_of(const struct sources *sources, const struct day *day, size_t at)
+static const paritas_day_file *input_of(const struct sources *sources, const paritas_day *day, size_t at)
 {
     if (at < day->n) return &day->files[at];
     at -= day->n;
@@ -166,8 +168,8 @@ static paritas_status same_inputs(struct loading *loading, bool *same)
     *same = true;
     char digest[65];
     size_t n = 0;
-    for (const struct day_file *file; (file = input_of(loading->sources, loading->day, n)); n++) {
-        TRY(file_digest(loading->context, file->path, digest));
+    for (const paritas_day_file *file; (file = input_of(loading->sources, loading->day, n)); n++) {
+        TRY(sha256_file(loading->context, file->path, digest));
         for (int k = 0; k < TABLES; k++) {
             const struct json *input = json_at(json_get(loading->found[k]->root, "inputs"), n);
             *same = *same && json_text_is(json_get(input, "sha256"), digest);
@@ -187,7 +189,7 @@ static paritas_status check_bytes(struct loading *loading)
     bool whole = false;
     for (int i = 0; i < TABLES; i++) TRY(table_path(loading->state, loading->day, i, path[i]));
     TRY(npz_whole(loading->context, path[NPZ], TEXT_DIGEST, &whole, written));
-    TRY(file_digest(loading->context, path[CSV], digest));
+    TRY(sha256_file(loading->context, path[CSV], digest));
     loading->damaged = !whole ? NPZ : strcmp(digest, written) != 0 ? CSV : -1;
     return PARITAS_OK;
 }
@@ -195,7 +197,6 @@ static paritas_status check_bytes(struct loading *loading)
 static paritas_status load_day(struct loading *loading)
 {
     paritas_context *context = loading->context;
-    if (loading->day->date[0] == '\0') return no_day_file(context, loading->day->files[0].path);
     if (loading->found[NPZ] && loading->found[CSV]) {
         TRY(same_inputs(loading, &loading->answered));
         loading->other = !loading->answered;
@@ -217,7 +218,7 @@ static paritas_status start_loading(struct state *state, size_t k)
 {
     struct loading *loading = &state->loading;
     *loading = (struct loading){.state = state,
-                                .day = &state->days.days[k],
+                                .day = &state->days->days[k],
                                 .sources = state->sources,
                                 .context = loading->context,
                                 .damaged = -1};
@@ -252,7 +253,7 @@ static paritas_status put_tables(struct day_work *work, const char *document,
     char digest[65];
     const char *text = digest;
     TRY(csv_put(context, &files[CSV], paths[CSV], document, work->rows.n, work->rows.columns));
-    TRY(file_digest(context, files[CSV].beside, digest));
+    TRY(sha256_file(context, files[CSV].beside, digest));
     complete_arrays(work);
     column_add(&work->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
     TRY(allocated(work->session));
@@ -261,7 +262,7 @@ static paritas_status put_tables(struct day_work *work, const char *document,
 }
 
 /* Both tables or neither: on a full disk too. */
-static paritas_status write_tables(struct state *state, const struct day *day, const char *document,
+static paritas_status write_tables(struct state *state, const paritas_day *day, const char *document,
                                    struct day_work *work)
 {
     paritas_context *context = state->session->context;
@@ -313,20 +314,19 @@ static const struct oddity {
     {MAG_SKIPPED, "%s: %.0f of its rows are no records of the magnetometer and left out"},
 };
 
-static void write_share(struct writer *writer, const struct file_share *file)
+static void write_share(struct writer *writer, const paritas_day_share *share)
 {
-    const uint64_t numbers[] = {file->joined.repeated, file->joined.other, (uint64_t)file->joined.shift,
-                                file->strays};
+    const uint64_t numbers[] = {share->repeated, share->other, (uint64_t)share->shift, share->strays};
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (numbers[i] != 0) write_integer(writer, oddities[i].key, (size_t)numbers[i]);
 }
 
 static void note_oddities(const struct state *state)
 {
-    for (size_t k = 0; k < state->days.n; k++) {
+    for (size_t k = 0; k < state->days->n; k++) {
         const struct json *inputs = state->made[k] ? json_get(state->made[k]->root, "inputs") : NULL;
-        const struct day *day = &state->days.days[k];
-        const struct day_file *file;
+        const paritas_day *day = &state->days->days[k];
+        const paritas_day_file *file;
         for (size_t i = 0; inputs && (file = input_of(state->sources, day, i)); i++)
             for (size_t j = 0; j < COUNT_OF(oddities); j++) {
                 const double number = number_of(json_at(inputs, i), oddities[j].key);
@@ -337,20 +337,20 @@ static void note_oddities(const struct state *state)
     }
 }
 
-static paritas_status write_inputs(struct state *state, struct writer *writer, const struct day *day,
+static paritas_status write_inputs(struct state *state, struct writer *writer, const paritas_day *day,
                                    const struct sweeps *sweeps)
 {
     char digest[65];
     paritas_status status = PARITAS_OK;
     write_array(writer, "inputs", true);
-    const struct day_file *file;
+    const paritas_day_file *file;
     for (size_t i = 0; status == PARITAS_OK && (file = input_of(state->sources, day, i)); i++) {
         write_object(writer, NULL, false);
         /* without folders: the digest identifies a file */
         write_path(writer, "file", platform_file_name(file->path));
-        if (i >= day->n) status = file_digest(state->session->context, file->path, digest);
-        write_string(writer, "sha256", i < day->n ? sweeps->files[i].digest : digest);
-        if (i < day->n) write_share(writer, &sweeps->files[i]);
+        if (i >= day->n) status = sha256_file(state->session->context, file->path, digest);
+        write_string(writer, "sha256", i < day->n ? sweeps->shares[i].digest : digest);
+        if (i < day->n) write_share(writer, &sweeps->shares[i]);
         if (i == day->n && sweeps->mag_skipped > 0)
             write_integer(writer, MAG_SKIPPED, (size_t)sweeps->mag_skipped);
         write_close(writer);
@@ -359,7 +359,7 @@ static paritas_status write_inputs(struct state *state, struct writer *writer, c
     return status;
 }
 
-static paritas_status make_day(struct state *state, size_t k, const struct day *day, struct sweeps *sweeps)
+static paritas_status make_day(struct state *state, size_t k, const paritas_day *day, struct sweeps *sweeps)
 {
     struct session *session = state->session;
     struct text text;
@@ -377,7 +377,7 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
     struct day_work work = {.session = session,
                             .sources = state->sources,
                             .sweeps = sweeps,
-                            .first = day_first_sweep(day),
+                            .first = day->first,
                             .rows = {.session = session},
                             .arrays = {.session = session},
                             .writer = &writer};
@@ -413,10 +413,10 @@ static void note_made(struct state *state, size_t k, const struct sweeps *sweeps
     state->sweeps_done += sweeps->n;
     state->days_made++;
     for (int i = 0; i < SOURCES; i++)
-        if (sources_has(state->sources, i) && sweeps->n > 0 && sweeps->matched[i] == 0 &&
+        if (sources_has(state->sources, i) && sweeps->n > 0 && sweeps_matched(sweeps, i) == 0 &&
             state->unmatched[i].days++ == 0)
             state->unmatched[i].first = k;
-    const uint64_t left = state->days.n - k - 1;
+    const uint64_t left = state->days->n - k - 1;
     progress_estimate(&state->session->progress, state->sweeps_done,
                       state->sweeps_done + left * (state->sweeps_done / state->days_made));
 }
@@ -438,7 +438,7 @@ static paritas_status answer_day(struct state *state, size_t k, struct loading *
         TRY(table_path(state, loaded->day, loaded->damaged, path));
         paritas_note(context, "%s: is damaged; the tables of this day are made again", path);
     }
-    if (k + 1 < state->days.n) TRY(start_loading(state, k + 1));
+    if (k + 1 < state->days->n) TRY(start_loading(state, k + 1));
     if (loaded->answered) {
         state->made[k] = loaded->found[CSV];
         loaded->found[CSV] = NULL;
@@ -474,13 +474,13 @@ static void answer_json(struct state *state)
     struct writer *w = &session->writer;
     write_object(w, NULL, true);
     write_array(w, "days", true);
-    for (size_t k = 0; k < state->days.n; k++) {
+    for (size_t k = 0; k < state->days->n; k++) {
         char path[4096];
         write_object(w, NULL, false);
-        write_string(w, "date", state->days.days[k].date[0] != '\0' ? state->days.days[k].date : NULL);
+        write_string(w, "date", state->days->days[k].date[0] != '\0' ? state->days->days[k].date : NULL);
         const struct json *answer = answer_of(state, k);
         for (int i = 0; i < TABLES && answer; i++)
-            if (table_path(state, &state->days.days[k], i, path) == PARITAS_OK)
+            if (table_path(state, &state->days->days[k], i, path) == PARITAS_OK)
                 write_path(w, endings[i], path);
         if (answer)
             write_bool(w, "resumed", state->resumed[k]);
@@ -507,7 +507,7 @@ static void answer_table(struct state *state)
     struct text *out = &state->session->out, headers;
     const struct json *medians = NULL;
     bool judged = false;
-    for (size_t k = 0; k < state->days.n && !medians; k++) {
+    for (size_t k = 0; k < state->days->n && !medians; k++) {
         medians = first_of(json_get(answer_of(state, k), "medians"));
         judged = json_get(answer_of(state, k), "good");
     }
@@ -530,9 +530,9 @@ static void answer_table(struct state *state)
                 judged ? " of its good sweeps" : "");
     table_open(&table, out, headers.bytes, formats);
     text_free(&headers);
-    for (size_t k = 0; k < state->days.n; k++) {
+    for (size_t k = 0; k < state->days->n; k++) {
         const struct json *answer = answer_of(state, k), *one = medians;
-        table_text(&table, state->days.days[k].date[0] != '\0' ? state->days.days[k].date : "-");
+        table_text(&table, state->days->days[k].date[0] != '\0' ? state->days->days[k].date : "-");
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
         if (judged) table_number(&table, number_of(answer, "good"), 9);
@@ -548,7 +548,7 @@ static void answer_count(struct state *state, const char *key, const char *word)
 {
     double sum = 0.0;
     const char *unit = "";
-    for (size_t k = 0; k < state->days.n; k++) {
+    for (size_t k = 0; k < state->days->n; k++) {
         const struct json *count = json_get(json_get(answer_of(state, k), key), word),
                           *named = json_get(count, "unit");
         if (json_is(named, JSON_STRING)) unit = named->text;
@@ -565,7 +565,7 @@ static void answer_counts(struct state *state, const char *key, const char *titl
 {
     struct text *out = &state->session->out;
     const char *before = title;
-    for (size_t k = 0; k < state->days.n; k++)
+    for (size_t k = 0; k < state->days->n; k++)
         for (const struct json *one = first_of(json_get(answer_of(state, k), key)); one; one = one->next) {
             bool known = false;
             for (size_t i = 0; i < k && !known; i++)
@@ -613,7 +613,7 @@ static void note_unmatched(const struct state *state)
         paritas_note(state->session->context,
                      "%s: has no sweep of %zu of the %llu days that were read; the first is %s",
                      option_text(state->session, sources_options[i]), state->unmatched[i].days,
-                     (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
+                     (unsigned long long)state->days_made, state->days->days[state->unmatched[i].first].date);
     }
 }
 
@@ -630,7 +630,7 @@ static const struct json *most_of(const struct json *counts)
 static void note_unanswered(const struct state *state)
 {
     size_t days = 0, first = 0;
-    for (size_t k = 0; k < state->days.n; k++)
+    for (size_t k = 0; k < state->days->n; k++)
         if (number_of(answer_of(state, k), "fitted") == 0.0 &&
             number_of(answer_of(state, k), "sweeps") > 0.0 && days++ == 0)
             first = k;
@@ -644,9 +644,9 @@ static void note_unanswered(const struct state *state)
     if (cause)
         snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
     if (days > 1)
-        snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
+        snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days->days[first].date);
     else
-        snprintf(which, sizeof which, "%s has an answer", state->days.days[first].date);
+        snprintf(which, sizeof which, "%s has an answer", state->days->days[first].date);
     paritas_note(state->session->context, "no sweep of %s: %s %.0f of %.0f%s%s", which, reason->key,
                  reason->number, number_of(answer, "sweeps"), more,
                  potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry "
@@ -659,7 +659,7 @@ static void note_unanswered(const struct state *state)
 static void note_few_good(const struct state *state)
 {
     size_t days = 0, first = 0;
-    for (size_t k = 0; k < state->days.n; k++)
+    for (size_t k = 0; k < state->days->n; k++)
         if (json_get(answer_of(state, k), "few_good") && days++ == 0) first = k;
     if (days == 0) return;
     const struct json *answer = answer_of(state, first), *few = json_get(answer, "few_good"),
@@ -674,14 +674,15 @@ static void note_few_good(const struct state *state)
                  "another polarity, illumination or spacecraft potential does not help %.0f others",
                  number_of(few, "tried"));
     paritas_note(state->session->context, "%s%s: %.0f of %.0f sweeps are good; %s", which,
-                 state->days.days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"), tried);
+                 state->days->days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"),
+                 tried);
 }
 
 static paritas_status run_days(struct state *state)
 {
     struct session *session = state->session;
-    TRY(days_find(session, &state->days));
-    const size_t n = state->days.n;
+    TRY(find_days(session, &state->days));
+    const size_t n = state->days->n;
     TRY(sources_check_days(session, state->sources, n));
     TRY(make_folder(session, state->folder));
     TRY(make_wanted(state));
@@ -722,8 +723,9 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     end_loading(&state);
     sweeps_free(&state.loading.sweeps);
     free_tables(state.loading.found);
-    for (size_t k = 0; k < state.days.n && state.made; k++) paritas_workspace_free(state.made[k]);
+    for (size_t k = 0; state.made && k < state.days->n; k++) paritas_workspace_free(state.made[k]);
     paritas_workspace_free(state.wanted);
+    paritas_days_free(state.days);
     paritas_close(state.loading.context);
     return status;
 }

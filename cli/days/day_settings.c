@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* LO:HI, or one number. */
-static bool read_range(const char *text, struct range *range)
+static bool read_range(const char *text, paritas_range *range)
 {
     char lower[64] = "";
     const char *colon = strchr(text, ':');
@@ -19,10 +19,10 @@ static paritas_status take(struct session *session, const struct setting *s, voi
 {
     const struct given *given = option_value(session, s->option);
     double *number = field;
-    struct range *range = field;
+    paritas_range *range = field;
     switch (s->kind) {
     case SETTING_FLAG:
-        *(bool *)field = given;
+        *(int *)field = given != NULL;
         break;
     case SETTING_RANGE:
         if (given && (!read_range(given->text, range) || range->lower < s->least))
@@ -48,14 +48,14 @@ void settings_write(struct writer *writer, size_t n, const struct setting *setti
 {
     for (size_t i = 0; i < n; i++) {
         const void *field = (const char *)plan + settings[i].offset;
-        const struct range *range = field;
+        const paritas_range *range = field;
         char key[32] = "";
         if (settings[i].part != 0 && !(settings[i].part & parts)) continue;
         strncat(key, settings[i].option + strlen("--"), sizeof key - 1);
         for (char *at = key; *at != '\0'; at++)
             if (*at == '-') *at = '_';
         if (settings[i].kind == SETTING_FLAG)
-            write_bool(writer, key, *(const bool *)field);
+            write_bool(writer, key, *(const int *)field != 0);
         else if (settings[i].kind == SETTING_RANGE)
             write_numbers(writer, key, 2, (const double[2]){range->lower, range->upper});
         else

@@ -4,12 +4,13 @@
 #define PARITAS_DAY_SETTINGS_H
 
 #include "session.h"
+#include "paritas_days.h"
 
 enum setting_kind { SETTING_NUMBER, SETTING_RANGE, SETTING_FLAG };
 
 struct setting {
     const char *option;
-    size_t offset; /* in the plan: of a double, a struct range or a bool */
+    size_t offset; /* in the plan: of a double, a paritas_range or an int */
     enum setting_kind kind;
     double least, most; /* most = 0: no check; of a range, `least` alone */
     unsigned part;      /* 0: always described */

@@ -177,15 +177,22 @@ def expected_jacobian(Model model not None, point, Engine engine=None):
     return jacobian.array
 
 
+cdef Array new_samples(Model model):
+    """Room for a number a channel, sample and bin."""
+    return new_array(sum([len(samples) * bins for _, bins, samples in model.channel_layout]))
+
+cdef list by_sample(Model model, object numbers):
+    """A list of (samples, bins), one a channel."""
+    cdef list parts = []
+    cdef Py_ssize_t first = 0
+    for _, bins, samples in model.channel_layout:
+        parts.append(numbers[first:first + len(samples) * bins].reshape(len(samples), bins))
+        first += len(samples) * bins
+    return parts
+
+
 def expected_by_sample(Model model not None, point, Engine engine=None):
     """A list of (samples, bins), one a channel."""
-    cdef Array at = vector(point, model.parameter_count, "point")
-    cdef list parts = []
-    cdef list shapes = [(len(samples), bins) for _, bins, samples in model.channel_layout]
-    cdef Array expected = new_array(sum([rows * bins for rows, bins in shapes]))
-    cdef Py_ssize_t first = 0
+    cdef Array at = vector(point, model.parameter_count, "point"), expected = new_samples(model)
     paritas_expected_by_sample(model.c, at.at, expected.at, engine)
-    for rows, bins in shapes:
-        parts.append(expected.array[first:first + rows * bins].reshape(rows, bins))
-        first += rows * bins
-    return parts
+    return by_sample(model, expected.array)

@@ -101,3 +101,33 @@ def goodness_of_fit(Model model not None, Job job, Engine engine=None, progress=
     cdef Array rows = new_rows("paritas_gof_result", 1)
     paritas_gof(model.c, job_of(job), rows.rows, engine, progress)
     return rows.array[0]
+
+
+def asimov_data(Model model not None, Job job, double mu, Engine engine=None):
+    """A data row, and its fit, a row of paritas_fit_result."""
+    cdef Array rows = new_rows("paritas_fit_result", 1), data = new_array(model.data_count)
+    paritas_asimov_data(model.c, job_of(job), mu, rows.rows, data.at, engine)
+    return data.array, rows.array[0]
+
+
+cdef object new_yields(Model model, paritas_yields *yields):
+    cdef Array bins = new_array(model.main_count), errors = new_array(model.main_count)
+    cdef Array samples = new_samples(model), totals = new_array(len(model.channel_layout))
+    cdef Array total_errors = new_array(len(model.channel_layout))
+    yields.bins, yields.errors, yields.samples = bins.at, errors.at, samples.at
+    yields.totals, yields.total_errors = totals.at, total_errors.at
+    return SimpleNamespace(bins=bins.array, errors=errors.array, samples=by_sample(model, samples.array),
+                           totals=totals.array, total_errors=total_errors.array)
+
+
+def predict(Model model not None, Job job, best, covariance, Engine engine=None):
+    """Before and after the fit: `bins`, `errors`, `samples`, `totals`, `total_errors`. covariance None:
+    errors after the fit are NaN."""
+    cdef Py_ssize_t p = model.parameter_count
+    cdef Array at = vector(best, p, "best"), square = matrix(covariance, p, "covariance")
+    cdef paritas_predict_request request = paritas_predict_request_default
+    cdef paritas_predict_answers answers = paritas_predict_answers_default
+    request.best, request.covariance = at.at, square.at
+    before, after = new_yields(model, &answers.before), new_yields(model, &answers.after)
+    paritas_predict(model.c, job_of(job), &request, &answers, engine)
+    return before, after

@@ -62,13 +62,25 @@ class RecordType:
     fields: tuple[Field, ...]
     dtype: np.dtype[Any]
 
+class Option:
+    name: str
+    word: str
+    unit: str
+    doc: str
+    kind: str
+    enumeration: str | None
+    default: Any
+    lower: tuple[float, bool] | None
+    upper: tuple[float, bool] | None
+    bits: int
+
 def host_engine() -> Engine: ...
 def cache_folder(environment: Mapping[str, str]) -> str: ...
 def unmasked(given: Any) -> Any: ...
 def list_devices(engine: Engine | None = None) -> Any: ...
 def enumeration(name: str) -> dict[str, int]: ...
 def record(name: str) -> RecordType: ...
-def option_defaults(name: str) -> dict[str, Any]: ...
+def options(name: str) -> dict[str, Option]: ...
 def option_values(name: str, given: dict[str, Any]) -> dict[str, Any]: ...
 
 class Document:
@@ -156,6 +168,8 @@ constraint_centres: _FloatsAnswer
 ranking: _Answer
 breakdown: _Answer
 goodness_of_fit: _Answer
+asimov_data: _Answer
+predict: _Answer
 fit_toys: _Answer
 hypotest_toys: _Answer
 significance_toys: _Answer

@@ -213,13 +213,3 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Floats | None, others: An
             for name, value in given.items():
                 start[..., model.index(name)] = value
     return start
-
-
-def start_of(model: Model, job: _engine.Job | None) -> Floats:
-    """A copy of a job's start."""
-    return np.array(model.suggested_init if job is None or job.start is None else job.start)
-
-
-def fixed_of(model: Model, job: _engine.Job | None) -> NDArray[np.bool_]:
-    """A copy of a job's fixed flags."""
-    return np.array(model.suggested_fixed if job is None or job.fixed is None else job.fixed, dtype=bool)

@@ -21,14 +21,12 @@ from .calls import (
     Keywords,
     ProfileKeywords,
     StatisticKeywords,
-    fixed_of,
     job_of,
     poi_of,
-    start_of,
 )
 from .fits import check_of, fit
-from .keywords import Place, check_keywords, takes
-from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of, several_names
+from .keywords import Place, check_keywords, engine_of, takes
+from .model import FUNCTIONS, Model, ModelLike, Values, model_of, several_names
 from .results import (
     BreakdownGroups,
     BreakdownResult,
@@ -264,46 +262,26 @@ def predict(
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
     check_of(model, best)
-    job = job_of(model, None, init, bounds, fixed)
-    start, after = start_of(model, job), best.values
-    error, total_error = np.full(model.main_count, np.nan), np.full(len(model.channels), np.nan)
-    if best.covariance is not None and best.converged:
-        error, total_error = _yield_errors(model, after, best.covariance)
-    widths = np.where(fixed_of(model, job), 0.0, np.nan_to_num(model.constraint_widths))
-    prefit_error, prefit_total_error = _yield_errors(model, start, np.diag(widths * widths))
-    prefit, postfit = (model.expected_data(point, include_aux=False) for point in (start, after))
-    prefit_samples, samples = model.expected_by_sample(start), model.expected_by_sample(after)
+    job = job_of(model, data, init, bounds, fixed)
+    covariance = best.covariance if best.converged else None
+    before, after = _engine.predict(model, job, best.values, covariance)
     observed = model.data if data is None else numbers(data)
     channels = [
         ChannelPrediction(
             name=channel.name,
-            prefit=prefit[channel.slice],
-            postfit=postfit[channel.slice],
-            error=error[channel.slice],
+            prefit=before.bins[channel.slice],
+            postfit=after.bins[channel.slice],
+            error=after.errors[channel.slice],
             data=np.array(observed[channel.slice]),
-            samples=samples[channel.name],
-            prefit_samples=prefit_samples[channel.name],
-            prefit_error=prefit_error[channel.slice],
-            total_error=float(total_error[i]),
-            prefit_total_error=float(prefit_total_error[i]),
+            samples=dict(zip(channel.samples, after.samples[i])),
+            prefit_samples=dict(zip(channel.samples, before.samples[i])),
+            prefit_error=before.errors[channel.slice],
+            total_error=float(after.total_errors[i]),
+            prefit_total_error=float(before.total_errors[i]),
         )
         for i, channel in enumerate(model.channels)
     ]
     return Prediction(channels, best)
-
-
-def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """cumsum adds in the program's order, for equal bits."""
-
-    def error(row: Floats) -> float:
-        inner = np.cumsum(covariance * row, axis=1)[:, -1]
-        return float(np.sqrt(max(np.cumsum(row * inner)[-1], 0.0)))
-
-    def total(channel: Channel) -> float:
-        return error(np.cumsum(jacobian[channel.slice], axis=0)[-1])
-
-    jacobian = model.expected_jacobian(point)
-    return np.array([error(row) for row in jacobian]), np.array([total(one) for one in model.channels])
 
 
 def goodness_of_fit(model: ModelLike, **given: Unpack[Keywords]) -> GoodnessOfFit:
@@ -326,16 +304,14 @@ def asimov_data(
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""
     model = model_of(model)
-    job, poi = job_of(model, None, init, bounds, fixed), model.index(poi_of(model))
-    start, flags = start_of(model, job), fixed_of(model, job)
-    start[poi], flags[poi] = mu, True
-    check_keywords(asimov_data, where)
-    held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
-    if not held.converged:
+    poi, used = poi_of(model), engine_of(asimov_data, where)
+    row, found = _engine.asimov_data(model, job_of(model, data, init, bounds, fixed), mu, used)
+    status = _BestFit(found).status
+    if status != "converged":
         raise _engine.NotConverged(
-            f"the fit with {poi_of(model)} = {mu:g}, where Asimov data are expected, ended as {held.status}"
+            f"the fit with {poi} = {mu:g}, where Asimov data are expected, ended as {status}"
         )
-    return model.expected_data(held.values)
+    return row
 
 
 takes(StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown)

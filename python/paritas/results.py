@@ -216,7 +216,7 @@ class SignificanceResult(fields.significance_result):
 
 
 class _BestFit(fields.fit_result):
-    """The free fit of a scan."""
+    """The free fit of a scan, or the fit behind Asimov data."""
 
 
 class _Profiled:

@@ -2,6 +2,8 @@
 #ifndef PARITAS_BASE_DIGEST_H
 #define PARITAS_BASE_DIGEST_H
 
+#include "base/context.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +23,7 @@ void sha256_open_plain(struct sha256 *digest);
 void sha256_append(struct sha256 *digest, const void *bytes, size_t length);
 /* hex: 65 bytes */
 void sha256_close(struct sha256 *digest, char *hex);
+/* Digest of a file; UNREADABLE: "PATH: reason". */
+paritas_status sha256_file(paritas_context *context, const char *path, char hex[65]);
 
 #endif

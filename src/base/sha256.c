@@ -3,6 +3,10 @@
 #include "base/digest.h"
 
 #include "base/bytes.h"
+#include "base/platform.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Fractional parts of cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
@@ -156,4 +160,21 @@ void sha256_close(struct sha256 *digest, char *hex)
     digest->compress(digest->state, tail, total / 64);
     for (unsigned i = 0; i < 64; i++) hex[i] = hex_digit(digest->state[i / 8] >> 4 * (7 - i % 8));
     hex[64] = '\0';
+}
+
+paritas_status sha256_file(paritas_context *context, const char *path, char hex[65])
+{
+    char piece[1 << 14];
+    struct sha256 digest;
+    FILE *file = platform_open_stream(path, "rb");
+    if (!file)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    sha256_open(&digest);
+    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
+        sha256_append(&digest, piece, length);
+    const bool broken = ferror(file) != 0;
+    fclose(file);
+    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    sha256_close(&digest, hex);
+    return PARITAS_OK;
 }

@@ -31,6 +31,8 @@ struct calling {
     paritas_scan_point points[FEW];
     paritas_contour_request contour_request;
     paritas_contour_point edges[4];
+    paritas_predict_request predict_request;
+    paritas_predict_answers yields;
     paritas_ranking_entry entries[8];
     paritas_gof_result gof;
     paritas_toys_options toys_options;
@@ -48,6 +50,7 @@ struct calling {
 static const double mu[FEW] = {0.5, 1.0, 1.5}, half = 0.5;
 static const size_t poi = 0;
 static char store[80];
+static double row[2], numbers[2];
 /* the best fit of the model, for MINOS */
 static double best[2], errors[2], best_twice_nll, offsets[2];
 
@@ -81,6 +84,9 @@ static void set_up(struct calling *c)
     c->contour_request = *SIZED(paritas_contour_request, .parameters = {0, 1}, .n_levels = 1, .levels = &half,
                                 .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges);
     c->edges[0].size = sizeof c->edges[0];
+    const paritas_yields yields = {numbers, numbers, numbers, numbers, numbers};
+    c->predict_request = *SIZED(paritas_predict_request, .best = best);
+    c->yields = *SIZED(paritas_predict_answers, .before = yields, .after = yields);
     c->entries[0].size = sizeof c->entries[0];
     c->gof.size = sizeof c->gof;
     c->toys_options = *SIZED(paritas_toys_options, .n = 100, .seed = 3);
@@ -181,6 +187,16 @@ static paritas_status call_contour(const struct fixture *f, struct calling *c)
     return paritas_contour(f->context, f->model, c->jobs, &c->contour_request);
 }
 
+static paritas_status call_asimov_data(const struct fixture *f, struct calling *c)
+{
+    return paritas_asimov_data(f->context, f->model, c->jobs, 1.0, c->fits, row);
+}
+
+static paritas_status call_predict(const struct fixture *f, struct calling *c)
+{
+    return paritas_predict(f->context, f->model, c->jobs, &c->predict_request, &c->yields);
+}
+
 static paritas_status call_ranking(const struct fixture *f, struct calling *c)
 {
     return paritas_ranking(f->context, f->model, c->jobs, c->entries, &c->n_entries);
@@ -262,6 +278,11 @@ static const struct {
     TAKES(contour, "request", paritas_contour_request, contour_request),
     TAKES(contour, "best", paritas_fit_result, fits),
     TAKES(contour, "points", paritas_contour_point, edges),
+    TAKES(asimov_data, "job", paritas_job, jobs),
+    TAKES(asimov_data, "result", paritas_fit_result, fits),
+    TAKES(predict, "job", paritas_job, jobs),
+    TAKES(predict, "request", paritas_predict_request, predict_request),
+    TAKES(predict, "answers", paritas_predict_answers, yields),
     TAKES(ranking, "job", paritas_job, jobs),
     TAKES(ranking, "entries", paritas_ranking_entry, entries),
     TAKES(gof, "job", paritas_job, jobs),

@@ -532,6 +532,40 @@ TEST(a_fixed_parameter_of_interest_is_refused)
     free_fixture(&f);
 }
 
+/* ---- yields and Asimov data ---- */
+
+TEST(the_yields_of_a_counting_experiment_have_the_errors_of_its_count)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    const double best = (N - B) / S, variance = N / (S * S);
+    double bins[2], errors[2], totals[2], total_errors[2], samples[2][2];
+    const paritas_yields before = {bins, errors, samples[0], totals, total_errors},
+                         after = {bins + 1, errors + 1, samples[1], totals + 1, total_errors + 1};
+    ASSERT_OK(f.context,
+              paritas_predict(f.context, f.model, NULL,
+                              SIZED(paritas_predict_request, .best = &best, .covariance = &variance),
+                              SIZED(paritas_predict_answers, .before = before, .after = after)));
+    const double start = paritas_model_suggested_init(f.model)[0];
+    ASSERT_CLOSE(bins[0], start * S + B, 1e-15);
+    assert_true(errors[0] == 0.0 && total_errors[0] == 0.0); /* a free parameter has no width */
+    ASSERT_CLOSE(bins[1], N, 1e-15);
+    ASSERT_CLOSE(errors[1], sqrt(N), 1e-15);
+    assert_true(totals[1] == bins[1] && total_errors[1] == errors[1]);
+    ASSERT_CLOSE(samples[1][0] + samples[1][1], N, 1e-15);
+    free_fixture(&f);
+}
+
+TEST(asimov_data_are_expected_at_the_value_given)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    paritas_fit_result fit = PARITAS_INIT(paritas_fit_result);
+    double data;
+    ASSERT_OK(f.context, paritas_asimov_data(f.context, f.model, NULL, 2.5, &fit, &data));
+    assert_int_equal(fit.status, PARITAS_FIT_CONVERGED);
+    ASSERT_CLOSE(data, 2.5 * S + B, 1e-15);
+    free_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -558,6 +592,8 @@ int main(void)
         cmocka_unit_test(minos_errors_are_where_the_deviance_is_one),
         cmocka_unit_test(minos_has_no_error_where_the_bound_comes_first),
         cmocka_unit_test(an_impact_is_the_shift_that_keeps_the_expectation),
+        cmocka_unit_test(the_yields_of_a_counting_experiment_have_the_errors_of_its_count),
+        cmocka_unit_test(asimov_data_are_expected_at_the_value_given),
         cmocka_unit_test(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted),
         cmocka_unit_test(a_model_with_a_parameter_a_bin_has_no_p_value),
         cmocka_unit_test(parameters_of_interest_of_a_job_must_exist),

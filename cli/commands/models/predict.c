@@ -2,93 +2,40 @@
 #include "analysis.h"
 #include "print/record_output.h"
 
-#include <math.h>
-#include <string.h>
-
-struct yields {
-    double *bins, *errors;        /* of main data */
-    double *samples;              /* by channel, sample, bin */
-    double *total, *total_errors; /* of channels */
-};
-
 struct predicted {
     paritas_fit_result result;
-    struct yields before, after;
+    paritas_yields before, after;
 };
 
-/* Errors of bins and channel sums: square roots of the diagonal of J C J^T. A sum's row of J is the sum of
- * its bins' rows. */
-static paritas_status propagate(struct session *session, const double *point, const double *covariance,
-                                double *bins, double *totals)
-{
-    const size_t n = session->n_parameters;
-    double *jacobian = numbers(session, session->n_main * n), *sum = numbers(session, n);
-    TRY(allocated(session));
-    TRY(paritas_expected_jacobian(session->context, session->model, point, jacobian));
-    size_t bin = 0;
-    for (size_t c = 0; c < paritas_model_channel_count(session->model); c++) {
-        memset(sum, 0, n * sizeof *sum);
-        size_t n_bins = paritas_model_channel_bins(session->model, c);
-        for (size_t b = 0; b <= n_bins; b++) { /* the last is the channel's */
-            const double *row = b < n_bins ? jacobian + bin * n : sum;
-            double variance = 0.0;
-            for (size_t i = 0; i < n; i++) {
-                if (row[i] == 0.0) continue;
-                double inner = 0.0;
-                for (size_t j = 0; j < n; j++) inner += covariance[i * n + j] * row[j];
-                variance += row[i] * inner;
-            }
-            double deviation = sqrt(variance > 0.0 ? variance : variance * 0.0);
-            if (b == n_bins) {
-                totals[c] = deviation;
-                break;
-            }
-            bins[bin++] = deviation;
-            for (size_t i = 0; i < n; i++) sum[i] += row[i];
-        }
-    }
-    return PARITAS_OK;
-}
-
-static paritas_status yields_at(struct session *session, const double *point, const double *covariance,
-                                struct yields *y)
+static void allocate_yields(struct session *session, paritas_yields *yields)
 {
     const paritas_model *model = session->model;
     const size_t n_channels = paritas_model_channel_count(model);
     size_t n_samples = 0;
     for (size_t c = 0; c < n_channels; c++)
         n_samples += paritas_model_sample_count(model, c) * paritas_model_channel_bins(model, c);
-    y->bins = numbers(session, session->n_main + session->n_aux);
-    y->errors = numbers(session, session->n_main);
-    y->samples = numbers(session, n_samples);
-    y->total = numbers(session, n_channels);
-    y->total_errors = numbers(session, n_channels);
-    TRY(allocated(session));
-    TRY(paritas_expected_data(session->context, model, 1, point, y->bins));
-    TRY(paritas_expected_by_sample(session->context, model, point, y->samples));
-    TRY(propagate(session, point, covariance, y->errors, y->total_errors));
-    for (size_t c = 0, bin = 0; c < n_channels; c++)
-        for (size_t b = 0; b < paritas_model_channel_bins(model, c); b++) y->total[c] += y->bins[bin++];
-    return PARITAS_OK;
+    *yields = (paritas_yields){.bins = numbers(session, session->n_main),
+                               .errors = numbers(session, session->n_main),
+                               .samples = numbers(session, n_samples),
+                               .totals = numbers(session, n_channels),
+                               .total_errors = numbers(session, n_channels)};
 }
 
 static paritas_status analyse(struct session *session, void *result)
 {
     struct predicted *p = result;
     const size_t n = session->n_parameters;
-    const double *widths = paritas_model_constraint_widths(session->model);
-    double *best = numbers(session, n), *covariance = numbers(session, n * n),
-           *before = numbers(session, n * n);
+    double *best = numbers(session, n), *covariance = numbers(session, n * n);
+    allocate_yields(session, &p->before);
+    allocate_yields(session, &p->after);
     TRY(allocated(session));
     p->result.size = sizeof p->result;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(widths[i]) && !session->job.fixed[i]) before[i * n + i] = widths[i] * widths[i];
     TRY(fit_job(session,
                 (paritas_fit_answers){.results = &p->result, .parameters = best, .covariance = covariance}));
-    TRY(yields_at(session, session->job.start, before, &p->before));
-    TRY(yields_at(session, best, covariance, &p->after));
     note_status(session, p->result.status);
-    return PARITAS_OK;
+    const paritas_predict_request request = {sizeof request, best, covariance};
+    const paritas_predict_answers answers = {sizeof answers, p->before, p->after};
+    return paritas_predict(session->context, session->model, &session->job, &request, &answers);
 }
 
 static void write_channel(struct session *session, struct writer *w, const struct predicted *p, size_t c,
@@ -96,7 +43,7 @@ static void write_channel(struct session *session, struct writer *w, const struc
 {
     const paritas_model *model = session->model;
     const double *data = paritas_model_data(model);
-    const struct yields *before = &p->before, *after = &p->after;
+    const paritas_yields *before = &p->before, *after = &p->after;
     const size_t n = paritas_model_channel_bins(model, c);
     double sum = 0.0;
     for (size_t b = 0; b < n; b++) sum += data[bin + b];
@@ -108,8 +55,8 @@ static void write_channel(struct session *session, struct writer *w, const struc
     write_numbers(w, "error", n, after->errors + bin);
     write_numbers(w, "data", n, data + bin);
     write_object(w, "total", false);
-    write_members(w, "prefit:n prefit_error:n postfit:n error:n data:n", before->total[c],
-                  before->total_errors[c], after->total[c], after->total_errors[c], sum);
+    write_members(w, "prefit:n prefit_error:n postfit:n error:n data:n", before->totals[c],
+                  before->total_errors[c], after->totals[c], after->total_errors[c], sum);
     write_close(w);
     write_array(w, "samples", true);
     for (size_t s = 0; s < paritas_model_sample_count(model, c); s++, sample += n) {
@@ -141,7 +88,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 static void write_text(struct session *session, const void *result)
 {
     const struct predicted *p = result;
-    const struct yields *before = &p->before, *after = &p->after;
+    const paritas_yields *before = &p->before, *after = &p->after;
     const paritas_model *model = session->model;
     const double *data = paritas_model_data(model);
     struct table table;
@@ -160,7 +107,7 @@ static void write_text(struct session *session, const void *result)
             sum += data[bin];
         }
         if (n > 1)
-            table_row(&table, name, "sum", before->total[c], before->total_errors[c], after->total[c],
+            table_row(&table, name, "sum", before->totals[c], before->total_errors[c], after->totals[c],
                       after->total_errors[c], sum);
     }
     table_close(&table);

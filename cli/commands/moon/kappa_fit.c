@@ -18,10 +18,9 @@ static paritas_status answer(void *user, struct day_work *work)
     const struct kappa_plan *plan = user;
     const struct sweeps *sweeps = work->sweeps;
     const size_t n = sweeps->n;
-    struct plasma_answers answers;
-    TRY(plasma_answer(work->session, &plan->plasma, work->sources, work->sweeps, &answers));
+    TRY(paritas_day_plasma(work->session->context, &plan->sources->options, sweeps->day, sweeps->made));
     add_sweep_columns(work);
-    const struct plasma_columns columns = add_plasma(work, &answers);
+    const struct plasma_columns columns = add_plasma(work);
     const char **words = elements(work->session, n, sizeof *words);
     TRY(allocated(work->session));
     size_t fitted = 0;
@@ -50,6 +49,7 @@ static int run(struct session *session)
     const struct day_run days = {.stem = "kappa", .user = &plan, .describe = describe, .answer = answer};
     TRY(plasma_plan_open(session, &plan.plasma));
     paritas_status status = sources_open(session, &sources);
+    plasma_plan_take(&plan.plasma, &sources.options);
     if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);

@@ -1,6 +1,7 @@
 /* losscone_fit.c: day files to surface potentials. */
+#include "days/day_losscone.h"
+#include "days/day_plasma.h"
 #include "days/day_run.h"
-#include "days/day_causes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,8 +104,8 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
                                       .amplitude = numbers(session, n)};
     TRY(allocated(session));
     for (size_t k = 0; k < n; k++) {
-        columns->fitted[k] = losscone_fitted(&results[k]);
-        columns->status[k] = losscone_status_word(work->sweeps, k, &results[k]);
+        columns->fitted[k] = paritas_losscone_fitted(&results[k]) != 0;
+        columns->status[k] = paritas_day_status(work->sweeps->day, k, &results[k]);
         columns->amplitude[k] = columns->fitted[k] ? results[k].amplitude : NAN;
     }
     column_add_both(work, "status", suffix, COLUMN_TEXT, columns->status);
@@ -160,7 +161,7 @@ static paritas_status add_original(struct day_work *work, const struct model_col
     for (size_t k = 0; k < n; k++) none[k] = NAN;
     const double *temperature = plasma->temperature ? plasma->temperature : none;
     for (size_t k = 0; k < n; k++)
-        class[k] = (int8_t)environment_class(work->sweeps->day->projection_in_sun[k], temperature[k]);
+        class[k] = (int8_t)paritas_environment_of(work->sweeps->day->projection_in_sun[k], temperature[k]);
     const struct {
         const char *row, *spectrum;
         enum column_kind kind;
@@ -244,13 +245,42 @@ static void write_potentials(struct day_work *work, const paritas_potential *pot
     if (words) write_counts(work, "spacecraft_potentials", n, words);
 }
 
-static const double *potential_errors(struct session *session, size_t n, const paritas_potential *potentials)
+/* The sweeps that are not good, where there are many, and which setting would help. */
+static paritas_status write_cause(struct day_work *work, const struct losscone_plan *plan,
+                                  const unsigned char *good)
 {
-    double *errors = numbers(session, n);
-    for (size_t k = 0; k < n && errors; k++)
-        errors[k] =
-            potentials[k].ambiguity > potentials[k].error ? potentials[k].ambiguity : potentials[k].error;
-    return errors;
+    paritas_day_cause cause = PARITAS_INIT(paritas_day_cause);
+    const struct sweeps *sweeps = work->sweeps;
+    char option[40] = "--";
+    TRY(paritas_day_find_cause(work->session->context, &work->sources->options,
+                               (unsigned)plan->hard | (unsigned)plan->folded << 1, work->first, sweeps->day,
+                               sweeps->made, good, &cause));
+    if (cause.tried == 0) return PARITAS_OK;
+    strncat(option, paritas_day_setting_name(cause.cause), sizeof option - 3);
+    for (char *at = option; *at != '\0'; at++)
+        if (*at == '_') *at = '-';
+    write_object(work->writer, "few_good", false);
+    write_integer(work->writer, "tried", cause.tried);
+    write_integer(work->writer, "good", cause.good);
+    write_string(work->writer, "cause", cause.cause != PARITAS_DAY_SETTING_NONE ? option : NULL);
+    write_close(work->writer);
+    return PARITAS_OK;
+}
+
+/* The sweeps' fits; beams are sought in all fluxes, also those outside the misfit. */
+static paritas_status fit_day(struct fit_plan *plan, struct day_work *work, struct losscone_answers *answers,
+                              paritas_beam *beams)
+{
+    struct session *session = work->session;
+    const struct sweeps *sweeps = work->sweeps;
+    const paritas_day_options *options = &work->sources->options;
+    paritas_sweeps data;
+    if (plan->automatic) TRY(paritas_day_plasma(session->context, options, sweeps->day, sweeps->made));
+    paritas_day_sweeps_of(sweeps->day, sweeps->made, &data);
+    TRY(paritas_losscone_beam(session->context, &data, beams));
+    TRY(losscone_count(session, &plan->losscone, options, sweeps->day, sweeps->made));
+    paritas_day_sweeps_of(sweeps->day, sweeps->made, &data);
+    return losscone_answer(session, &plan->losscone, &data, work->first, answers);
 }
 
 static paritas_status answer(void *user, struct day_work *work)
@@ -258,28 +288,19 @@ static paritas_status answer(void *user, struct day_work *work)
     struct fit_plan *plan = user;
     struct session *session = work->session;
     const struct losscone_plan *losscone = &plan->losscone;
-    struct sweeps *sweeps = work->sweeps;
+    const struct sweeps *sweeps = work->sweeps;
     const size_t n = sweeps->n;
-    struct plasma_answers plasma = {.fits = NULL};
     struct losscone_answers answers;
-    const double *rate = NULL;
-    if (plan->automatic) TRY(plasma_answer(session, &plan->plasma, work->sources, sweeps, &plasma));
-    paritas_sweeps data = sweeps_of(sweeps);
-    if (plan->automatic) data.potential_error = potential_errors(session, n, plasma.potentials);
     paritas_beam *beams = sized_records(session, n, sizeof *beams);
     TRY(allocated(session));
-    /* beams are sought in all fluxes, also those outside the misfit */
-    TRY(paritas_losscone_beam(session->context, &data, beams));
-    TRY(losscone_plan_prepare(session, losscone, work->sources->theta, work->sources->normalisation,
-                              sweeps->day, &data, sweeps->flux, &rate));
-    TRY(losscone_answer(session, losscone, &data, work->first, &answers));
+    TRY(fit_day(plan, work, &answers, beams));
     const bool both = losscone->hard && losscone->folded;
     const int first = losscone->hard ? 0 : 1;
     struct model_columns models[2] = {{.fitted = NULL}, {.fitted = NULL}};
     struct plasma_columns plasma_columns = {.fitted = NULL};
     const char **preferred = NULL;
     add_sweep_columns(work);
-    if (plan->automatic) plasma_columns = add_plasma(work, &plasma);
+    if (plan->automatic) plasma_columns = add_plasma(work);
     for (int model = 0; model < 2; model++)
         if (answers.results[model])
             TRY(add_model(work, &answers, model, both && model == 1 ? "_folded" : "", &models[model]));
@@ -291,12 +312,12 @@ static paritas_status answer(void *user, struct day_work *work)
     column_add_both(work, "good", "", COLUMN_U8, good);
     TRY(allocated(session));
     add_beams(work, beams);
-    column_add_both(work, "background_rate", "", COLUMN_F64, rate);
+    column_add_both(work, "background_rate", "", COLUMN_F64, sweeps->made->rate);
     TRY(add_original(work, &models[first], &plasma_columns));
     write_answer(work, &models[first], &models[1], preferred, good);
     write_qualities(work, &answers);
-    if (plan->automatic) write_potentials(work, plasma.potentials);
-    TRY(losscone_find_cause(work, losscone, &plan->plasma, good));
+    if (plan->automatic) write_potentials(work, sweeps->made->potentials);
+    TRY(write_cause(work, losscone, good));
     plan->sweeps += n;
     for (size_t k = 0; k < n; k++)
         plan->at_limit += answers.results[first][k].status == PARITAS_SWEEP_AT_LIMIT;
@@ -310,8 +331,10 @@ static int run(struct session *session)
     const struct day_run days = {.stem = "losscone", .user = &plan, .describe = describe, .answer = answer};
     TRY(losscone_plan_open(session, &plan.losscone));
     paritas_status status = sources_open(session, &sources);
-    plan.automatic = sources.potential == POTENTIAL_AUTO;
+    plan.automatic = sources_find_potentials(&sources);
     if (status == PARITAS_OK) status = plasma_plan_open(session, &plan.plasma);
+    losscone_plan_take(&plan.losscone, &sources.options);
+    plasma_plan_take(&plan.plasma, &sources.options);
     if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);

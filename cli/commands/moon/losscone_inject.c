@@ -1,11 +1,13 @@
 /* losscone_inject.c: fits of a known truth: errors of U and r, coverage of intervals. */
-#include "days/synthetic_sweeps.h"
+#include "days/day_losscone.h"
+#include "days/day_truth.h"
 #include "commands/workspaces/sorting.h"
 #include "print/table.h"
 
 #include <math.h>
 #include <stddef.h>
 
+enum { EDGES = 0 PARITAS_TRUE_EDGE_LIST(PARITAS_COUNT_ITEM) };
 #define BATCH 1000 /* sweeps at a time: bounds memory */
 
 static const struct option options[] = {
@@ -24,12 +26,12 @@ struct tally {
 struct injection {
     struct session *session;
     struct losscone_plan plan;
-    struct synthetic_plan truth;
+    struct truth_plan truth;
     size_t sweeps;
-    paritas_normalisation normalisation;
+    paritas_day_options options; /* of fits; theta is the one below */
     double theta[PARITAS_SWEEP_CELLS];
-    bool truths[TRUTHS];
-    struct tally tallies[TRUTHS][2]; /* truth, model */
+    bool truths[EDGES];
+    struct tally tallies[EDGES][2]; /* truth, model */
 };
 
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
@@ -42,14 +44,14 @@ static paritas_status open_tally(struct session *session, size_t n, struct tally
     return allocated(session);
 }
 
-static void take(struct tally *tally, const struct truth *truth, size_t n, size_t at,
+static void take(struct tally *tally, const paritas_truths *truth, size_t n, size_t at,
                  const paritas_losscone_result *results, const paritas_confidence *sets)
 {
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &results[k];
         const double u = truth->potential[k];
-        tally->misfit[at + k] = losscone_fitted(r) ? r->misfit : NAN;
-        if (!losscone_fitted(r)) continue;
+        tally->misfit[at + k] = paritas_losscone_fitted(r) ? r->misfit : NAN;
+        if (!paritas_losscone_fitted(r)) continue;
         const size_t i = tally->n++;
         tally->error[i] = r->potential_centre - u;
         tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
@@ -65,42 +67,37 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
     }
 }
 
-/* Fits n sweeps of a drawn day. */
-static paritas_status fit_day(struct injection *j, const struct truth *truth, paritas_er_day *day,
-                              uint64_t first, struct losscone_answers *answers)
+/* Fits a drawn day, whose potentials are known. */
+static paritas_status fit_day(struct injection *j, paritas_er_day *day, uint64_t first,
+                              struct losscone_answers *answers)
 {
     struct session *session = j->session;
-    paritas_context *context = session->context;
-    const size_t n = day->n, rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
-    double *potential = numbers(session, rows * n), *cosine = numbers(session, cells * n),
-           *flux = numbers(session, cells * n);
-    TRY(allocated(session));
-    for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
-    TRY(paritas_losscone_cosines(context, n, NULL, j->theta, day->field, day->polarity, day->azimuth,
-                                 cosine));
-    paritas_sweeps sweeps = {.size = sizeof sweeps,
-                             .n = n,
-                             .energy = day->energy,
-                             .potential = potential,
-                             .cosine = cosine,
-                             .flux = flux};
-    TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux, NULL));
-    return losscone_answer(session, &j->plan, &sweeps, first, answers);
+    paritas_day_sweeps *sweeps;
+    paritas_sweeps data;
+    TRY(paritas_day_prepare(session->context, &j->options, NULL, day, &sweeps));
+    paritas_status status = losscone_count(session, &j->plan, &j->options, day, sweeps);
+    paritas_day_sweeps_of(day, sweeps, &data);
+    if (status == PARITAS_OK) status = losscone_answer(session, &j->plan, &data, first, answers);
+    paritas_day_sweeps_free(sweeps);
+    return status;
 }
 
 static paritas_status inject_some(struct injection *j, int kind, size_t at, size_t n)
 {
     struct session *session = j->session;
-    struct truth truth;
+    paritas_truths truth;
     struct losscone_answers answers;
     paritas_er_day *day = NULL;
-    struct synthetic_plan plan = j->truth;
-    plan.truth = kind;
-    plan.weighted = j->plan.weighted;
+    paritas_synthetic_options draw = j->truth.draw;
+    draw.edge = (paritas_true_edge)kind;
+    draw.weighted = j->plan.weighted;
+    draw.first = at;
+    draw.theta = j->theta;
     const struct arena outer = arena_begin(session);
-    paritas_status status =
-        synthetic_day(session, &plan, &j->plan.options, j->theta, n, at, 0.0, &truth, &day);
-    if (status == PARITAS_OK) status = fit_day(j, &truth, day, at, &answers);
+    paritas_status status = truths_open(session, n, &truth);
+    if (status == PARITAS_OK)
+        status = paritas_day_synthesize(session->context, &draw, &j->plan.options, n, &truth, &day);
+    if (status == PARITAS_OK) status = fit_day(j, day, at, &answers);
     for (int model = 0; model < 2 && status == PARITAS_OK; model++)
         if (answers.results[model])
             take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
@@ -114,7 +111,7 @@ static paritas_status inject(struct injection *j)
     struct session *session = j->session;
     const size_t total = j->sweeps * (size_t)(j->truths[0] + j->truths[1] + j->truths[2]);
     size_t done = 0;
-    for (int kind = 0; kind < TRUTHS; kind++) {
+    for (int kind = 0; kind < EDGES; kind++) {
         if (!j->truths[kind]) continue;
         struct tally *hard = &j->tallies[kind][0], *folded = &j->tallies[kind][1];
         TRY(open_tally(session, j->sweeps, hard));
@@ -202,11 +199,13 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.ninety_percent = quantile(tally->error, n, 0.9);
     s.largest = quantile(tally->error, n, 1.0);
     s.plateau_width = quantile(tally->width, n, 0.5);
-    s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
+    s.set_width =
+        j->plan.sets.confidence != PARITAS_CONFIDENCE_KIND_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
     s.median_misfit = quantile(tally->misfit, known, 0.5);
     s.plateau_coverage =
         j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
-    s.set_coverage = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
+    s.set_coverage =
+        j->plan.sets.confidence != PARITAS_CONFIDENCE_KIND_NONE ? (double)tally->in_set / count : NAN;
     s.lesser_misfit =
         j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
@@ -217,7 +216,7 @@ static void each_fit(struct injection *j, struct table *table,
                      void (*answer)(struct injection *j, struct table *table, int kind, int model,
                                     const struct summary *summary))
 {
-    for (int kind = 0; kind < TRUTHS; kind++)
+    for (int kind = 0; kind < EDGES; kind++)
         for (int model = 0; model < 2; model++) {
             if (!j->truths[kind] || !(model == 0 ? j->plan.hard : j->plan.folded)) continue;
             const struct summary summary = summarise(j, &j->tallies[kind][model]);
@@ -231,8 +230,8 @@ static void fit_json(struct injection *j, struct table *table, int kind, int mod
     struct writer *w = &j->session->writer;
     (void)table;
     write_object(w, NULL, false);
-    write_members(w, "truth:s response:s fitted:z", truth_names[kind], losscone_model_name(model),
-                  j->tallies[kind][model].n);
+    write_members(w, "truth:s response:s fitted:z", paritas_true_edge_name((paritas_true_edge)kind),
+                  losscone_model_name(model), j->tallies[kind][model].n);
     for (size_t i = 0; i < SUMMARY_FIELDS; i++)
         write_number(w, summary_fields[i].word, summary_value(summary, i));
     write_close(w);
@@ -248,7 +247,7 @@ static void answer_json(struct injection *j)
     write_close(w);
     write_object(w, "options", true);
     losscone_plan_describe(&j->plan, w);
-    synthetic_plan_describe(&j->truth, w);
+    truth_plan_describe(&j->truth, w);
     write_close(w);
     write_device(j->session);
     write_close(w);
@@ -257,7 +256,7 @@ static void answer_json(struct injection *j)
 static void fit_row(struct injection *j, struct table *table, int kind, int model,
                     const struct summary *summary)
 {
-    table_text(table, truth_names[kind]);
+    table_text(table, paritas_true_edge_name((paritas_true_edge)kind));
     table_text(table, losscone_model_name(model));
     table_format(table, "%zu", j->tallies[kind][model].n);
     for (size_t i = 0; i < SUMMARY_FIELDS; i++) {
@@ -285,17 +284,22 @@ static void answer_table(struct injection *j)
 
 static int run(struct session *session)
 {
-    struct injection j = {.session = session, .sweeps = option_count(session, "--sweeps")};
-    j.normalisation =
+    struct injection j = {.session = session,
+                          .sweeps = option_count(session, "--sweeps"),
+                          .options = PARITAS_DAY_OPTIONS_DEFAULT};
+    j.options.normalisation =
         (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     TRY(losscone_plan_open(session, &j.plan));
-    TRY(synthetic_plan_open(session, j.plan.options.seed, &j.truth));
+    TRY(truth_plan_open(session, j.plan.options.seed, &j.truth));
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
+    losscone_plan_take(&j.plan, &j.options);
+    j.options.theta = j.theta;
+    j.options.potential_source = PARITAS_POTENTIAL_SOURCE_DAY;
     const bool both = !option_given(session, "--truth");
-    for (int kind = 0; kind < TRUTHS; kind++)
-        j.truths[kind] = both ? kind != TRUTH_INTEGRAL : kind == j.truth.truth;
+    for (int kind = 0; kind < EDGES; kind++)
+        j.truths[kind] = both ? kind != PARITAS_TRUE_EDGE_INTEGRAL : kind == (int)j.truth.draw.edge;
     TRY(inject(&j));
     (session->json ? answer_json : answer_table)(&j);
     return PARITAS_OK;

@@ -53,30 +53,13 @@ static paritas_status open_grid(struct profile *p)
     return PARITAS_OK;
 }
 
-static paritas_status load(struct profile *p)
+/* The sweep alone, of all sweeps. Its potential counts as known exactly. */
+static void take_sweep(struct profile *p)
 {
-    struct session *session = p->session;
-    struct days days;
-    TRY(days_find(session, &days));
-    if (days.n != 1) return usage_failure(session, "losscone profile takes one day file");
-    TRY(sweeps_load(session->context, &p->sources, &days.days[0], &p->sweeps));
-    const int64_t wanted = (int64_t)option_whole(session, "--spectrum");
-    const paritas_er_day *day = p->sweeps.day;
-    while (p->at < p->sweeps.n && day->number[p->at] != wanted) p->at++;
-    if (p->at == p->sweeps.n)
-        return paritas_fail(session->context, PARITAS_NOT_FOUND,
-                            "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0],
-                            (long long)wanted, p->sweeps.n);
-    if (p->sources.potential == POTENTIAL_AUTO) {
-        struct plasma_answers plasma;
-        TRY(plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &plasma));
-        p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
-    }
-    paritas_sweeps all = sweeps_of(&p->sweeps);
-    TRY(losscone_plan_prepare(session, &p->plan, p->sources.theta, p->sources.normalisation, p->sweeps.day,
-                              &all, p->sweeps.flux, NULL));
     const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS,
                  channels = rows * PARITAS_CHANNEL_ENERGIES;
+    paritas_sweeps all;
+    paritas_day_sweeps_of(p->sweeps.day, p->sweeps.made, &all);
     p->data = (paritas_sweeps){.size = sizeof p->data,
                                .n = 1,
                                .energy = all.energy + rows * p->at,
@@ -86,17 +69,49 @@ static paritas_status load(struct profile *p)
                                .counts = all.counts ? all.counts + cells * p->at : NULL,
                                .background = all.background ? all.background + rows * p->at : NULL,
                                .channel = all.channel ? all.channel + channels * p->at : NULL};
-    return losscone_answer(session, &p->plan, &p->data, day_first_sweep(&days.days[0]) + p->at, &p->answers);
+}
+
+static paritas_status load_day(struct profile *p, const paritas_day *files)
+{
+    struct session *session = p->session;
+    const paritas_day_options *options = &p->sources.options;
+    TRY(sweeps_load(session->context, &p->sources, files, &p->sweeps));
+    const int64_t wanted = (int64_t)option_whole(session, "--spectrum");
+    paritas_er_day *day = p->sweeps.day;
+    while (p->at < p->sweeps.n && day->number[p->at] != wanted) p->at++;
+    if (p->at == p->sweeps.n)
+        return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                            "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0],
+                            (long long)wanted, p->sweeps.n);
+    if (sources_find_potentials(&p->sources)) {
+        TRY(paritas_day_plasma(session->context, options, day, p->sweeps.made));
+        p->potential_status = paritas_potential_status_name(p->sweeps.made->potentials[p->at].status);
+    }
+    TRY(losscone_count(session, &p->plan, options, day, p->sweeps.made));
+    take_sweep(p);
+    return losscone_answer(session, &p->plan, &p->data, files->first + p->at, &p->answers);
+}
+
+static paritas_status load(struct profile *p)
+{
+    struct session *session = p->session;
+    paritas_days *days;
+    TRY(find_days(session, &days));
+    const paritas_status status = days->n == 1
+                                      ? load_day(p, &days->days[0])
+                                      : usage_failure(session, "losscone profile takes one day file");
+    paritas_days_free(days);
+    return status;
 }
 
 static bool has_fit(const struct profile *p)
 {
-    return losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]);
+    return paritas_losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]);
 }
 
 static const char *status_word(const struct profile *p, int model)
 {
-    return losscone_status_word(&p->sweeps, p->at, p->answers.results[model]);
+    return paritas_day_status(p->sweeps.day, p->at, p->answers.results[model]);
 }
 
 static paritas_status make_profiles(struct profile *p)
@@ -108,7 +123,8 @@ static paritas_status make_profiles(struct profile *p)
     for (size_t i = 0; i < p->points; i++) p->potentials[i] = range_value(p->grid, i, p->points);
     for (int model = 0; model < 2; model++) {
         if (!p->answers.results[model]) continue;
-        const paritas_losscone_options one = losscone_plan_options(&p->plan, model);
+        paritas_losscone_options one;
+        paritas_losscone_options_of(&p->plan.options, (paritas_losscone_response)model, &one);
         p->misfit[model] = numbers(session, p->points);
         p->ratio[model] = numbers(session, p->points);
         p->amplitude[model] = numbers(session, p->points);
@@ -128,7 +144,7 @@ static void model_json(const struct profile *p, int model, struct writer *w)
 {
     const paritas_losscone_result *r = p->answers.results[model];
     const paritas_confidence *set = p->answers.sets[model];
-    const bool fitted = losscone_fitted(r);
+    const bool fitted = paritas_losscone_fitted(r);
     write_object(w, NULL, true);
     write_members(w, "response:s status:s", losscone_model_name(model), status_word(p, model));
     write_fields(w, "paritas_losscone_result", r, "cells", "gap"); /* NaN without a fit */
@@ -181,14 +197,14 @@ static void describe_model(const struct profile *p, int model, struct text *out)
     const paritas_losscone_result *r = p->answers.results[model];
     const paritas_confidence *set = p->answers.sets[model];
     text_format(out, "%-7s %s", losscone_model_name(model), status_word(p, model));
-    if (losscone_fitted(r)) {
+    if (paritas_losscone_fitted(r)) {
         text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells,
                     r->potential_centre, r->potential_lower, r->potential_upper);
         text_format(out, ", r %.5g, %.5g to %.5g", r->ratio_centre, r->ratio_lower, r->ratio_upper);
         if (model == 0) text_format(out, ", A %.4g", r->amplitude);
     }
     text_format(out, "\n");
-    if (!set || !losscone_fitted(r)) return;
+    if (!set || !paritas_losscone_fitted(r)) return;
     text_format(out, "        misfit up to %.4g above:", set->threshold);
     for (unsigned i = 0; i < set->intervals; i++)
         text_format(out, "%s %.6g to %.6g V", i > 0 ? "," : "", set->lower[i], set->upper[i]);
@@ -237,6 +253,8 @@ static paritas_status profile(struct profile *p)
         return usage_failure(session, "losscone profile searches exactly: there is no --search de");
     TRY(plasma_plan_open(session, &p->plasma));
     TRY(sources_open(session, &p->sources));
+    losscone_plan_take(&p->plan, &p->sources.options);
+    plasma_plan_take(&p->plasma, &p->sources.options);
     TRY(open_grid(p));
     TRY(load(p));
     TRY(make_profiles(p));

@@ -1,8 +1,8 @@
 /* losscone_synthesize.c: writes day files of known truth. */
 #include "base/platform.h"
 #include "days/day_column_list.h"
-#include "moon/er/er.h"
-#include "days/synthetic_sweeps.h"
+#include "days/day_files.h"
+#include "days/day_truth.h"
 #include "print/table.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const struct option options[] = {
 
 struct synthesis {
     struct session *session;
-    struct synthetic_plan plan;
+    struct truth_plan plan; /* its theta is the one below */
     paritas_losscone_options options;
     const char *folder;
     size_t days, sweeps;
@@ -49,18 +49,19 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
     TRY(options_take(session, "paritas_losscone_options", &s->options));
     snprintf(utc, sizeof utc, "%.40sT00:00:00", start);
     if (!s->folder) return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
-    if (strlen(start) != 10 || !er_read_utc(utc, utc + strlen(utc), &s->start))
+    if (strlen(start) != 10 || !paritas_er_time(utc, &s->start))
         return usage_failure(session, "--start takes YYYY-MM-DD, not '%s'", start);
     if (s->sweeps > 1080)
         return usage_failure(session, "--sweeps takes a number up to 1080: a day has no more of them");
     TRY(make_folder(session, s->folder));
-    TRY(synthetic_plan_open(session, option_whole(session, "--seed"), &s->plan));
-    s->plan.weighted = option_value(session, "--response-weights")->choice == 0;
+    TRY(truth_plan_open(session, option_whole(session, "--seed"), &s->plan));
+    s->plan.draw.weighted = option_value(session, "--response-weights")->choice == 0;
+    s->plan.draw.theta = s->theta;
     return paritas_er_theta(session->context, option_text(session, "--theta"), s->theta);
 }
 
 struct truths {
-    struct truth truth;
+    paritas_truths truth;
     const char **date, **utc;
     int64_t *spectrum;
 };
@@ -71,13 +72,13 @@ static paritas_status open_truths(struct synthesis *s, struct truths *all)
     all->date = elements(s->session, n, sizeof *all->date);
     all->utc = elements(s->session, n, sizeof *all->utc);
     all->spectrum = elements(s->session, n, sizeof *all->spectrum);
-    return truth_open(s->session, n, &all->truth);
+    return truths_open(s->session, n, &all->truth);
 }
 
-static void keep_truth(const struct synthesis *s, size_t at, const struct truth *truth, struct truths *all)
+static void keep_truth(const struct synthesis *s, size_t at, const paritas_truths *truth, struct truths *all)
 {
-#define KEEP(name, column) memcpy(all->truth.name + at, truth->name, s->sweeps * sizeof(double));
-    TRUTH_LIST(KEEP)
+#define KEEP(name, column, doc) memcpy(all->truth.name + at, truth->name, s->sweeps * sizeof(double));
+    PARITAS_TRUTH_LIST(KEEP)
 #undef KEEP
 }
 
@@ -96,13 +97,13 @@ static paritas_status keep_times(struct synthesis *s, size_t at, const paritas_e
 
 static paritas_status write_truths(struct synthesis *s, const struct truths *all, const char *path)
 {
-    const struct truth *t = &all->truth;
+    const paritas_truths *t = &all->truth;
     const size_t n = s->days * s->sweeps;
     const struct named_column columns[] = {{"date", COLUMN_TEXT, all->date},
                                            {"spectrum", COLUMN_I64, all->spectrum},
                                            {"start", COLUMN_TEXT, all->utc},
-#define COLUMN(name, column) {column, COLUMN_F64, t->name},
-                                           TRUTH_LIST(COLUMN)
+#define COLUMN(name, column, doc) {column, COLUMN_F64, t->name},
+                                           PARITAS_TRUTH_LIST(COLUMN)
 #undef COLUMN
     };
     struct column_list list = {.session = s->session};
@@ -140,12 +141,16 @@ static paritas_status check_files(const struct synthesis *s)
 static paritas_status one_day(struct synthesis *s, size_t d, struct truths *all, char path[4096])
 {
     struct session *session = s->session;
-    struct truth truth;
+    paritas_truths truth;
     paritas_er_day *day = NULL;
+    paritas_synthetic_options draw = s->plan.draw;
     TRY(day_path(s, d, path));
+    draw.first = d * s->sweeps;
+    draw.time = s->start + 86400.0 * (double)d;
     const struct arena outer = arena_begin(session);
-    paritas_status status = synthetic_day(session, &s->plan, &s->options, s->theta, s->sweeps, d * s->sweeps,
-                                          s->start + 86400.0 * (double)d, &truth, &day);
+    paritas_status status = truths_open(session, s->sweeps, &truth);
+    if (status == PARITAS_OK)
+        status = paritas_day_synthesize(session->context, &draw, &s->options, s->sweeps, &truth, &day);
     if (status == PARITAS_OK)
         status = paritas_er_write(session->context, path, day, option_flag(session, "--exact"));
     if (status == PARITAS_OK) keep_truth(s, d * s->sweeps, &truth, all);
@@ -185,7 +190,7 @@ static int run(struct session *session)
     write_close(w);
     write_members(w, "truth:s sweeps:z", path, s.days * s.sweeps);
     write_object(w, "options", true);
-    synthetic_plan_describe(&s.plan, w);
+    truth_plan_describe(&s.plan, w);
     write_number(w, "background", s.options.background);
     write_close(w);
     write_close(w);

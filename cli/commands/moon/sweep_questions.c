@@ -1,6 +1,6 @@
 /* sweep_questions.c: makes synthetic sweeps and spectra, and asks contexts about them. */
 #include "commands/moon/sweep_questions.h"
-#include "days/synthetic_sweeps.h"
+#include "days/day_truth.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,15 +45,15 @@ paritas_status sweep_check_options(struct session *session, enum sweep_family fa
 /* 0 hard, 1 folded. */
 static paritas_losscone_options options_of(int model)
 {
-    paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    options.response = model ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
-    if (model) options.amplitude_upper = 0.0;
+    const paritas_losscone_options start = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    paritas_losscone_options options;
+    paritas_losscone_options_of(&start, (paritas_losscone_response)model, &options);
     return options;
 }
 
 /* Sweeps as `losscone fit` prepares them. */
 static paritas_status prepare_sweeps(struct session *session, paritas_context *maker, const double *theta,
-                                     const paritas_er_day *day, const struct truth *truth,
+                                     const paritas_er_day *day, const paritas_truths *truth,
                                      struct sweep_work *work)
 {
     const size_t n = work->n;
@@ -92,7 +92,7 @@ static paritas_status prepare_sweeps(struct session *session, paritas_context *m
 }
 
 static paritas_status prepare_spectra(struct session *session, paritas_context *maker, const double *theta,
-                                      const paritas_er_day *day, const struct truth *truth,
+                                      const paritas_er_day *day, const paritas_truths *truth,
                                       struct sweep_work *work)
 {
     const size_t n = work->n;
@@ -127,31 +127,22 @@ static paritas_status prepare_spectra(struct session *session, paritas_context *
 paritas_status sweep_work_open(struct session *session, paritas_context *maker, enum sweep_family family,
                                size_t n, uint64_t seed, struct sweep_work *work)
 {
-    const struct synthetic_plan plan = {.potential = {-400.0, -10.0},
-                                        .ratio = {0.4, 1.05},
-                                        .amplitude = {0.0, 2.0},
-                                        .noise = {0.1, 0.3},
-                                        .spacecraft = {5.0, 15.0},
-                                        .density = {1e5, 1e7},
-                                        .kappa = {3.0, 6.0},
-                                        .temperature = {10.0, 200.0},
-                                        .beams = 0.5,
-                                        .missing_cells = 0.01,
-                                        .missing_rows = 0.01,
-                                        .channel_width = 0.5,
-                                        .plasma = family == SWEEPS_KAPPA,
-                                        .low_energies = true,
-                                        .seed = seed};
-    const paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    paritas_synthetic_options draw = PARITAS_SYNTHETIC_OPTIONS_DEFAULT;
+    draw.missing_cells = draw.missing_rows = 0.01;
+    draw.plasma = family == SWEEPS_KAPPA;
+    draw.low_energies = 1;
+    draw.polarity = 0.0;
+    draw.weighted = 0;
+    draw.seed = seed;
     paritas_context *const own = session->context;
-    struct truth truth;
+    paritas_truths truth;
     paritas_er_day *day = NULL;
     double theta[CELLS];
     *work = (struct sweep_work){.family = family, .n = n};
     session->context = maker; /* of what draws and prepares sweeps */
     paritas_status status = paritas_er_theta(maker, NULL, theta);
-    if (status == PARITAS_OK)
-        status = synthetic_day(session, &plan, &options, theta, n, 0, 0.0, &truth, &day);
+    if (status == PARITAS_OK) status = truths_open(session, n, &truth);
+    if (status == PARITAS_OK) status = paritas_day_synthesize(maker, &draw, NULL, n, &truth, &day);
     if (status == PARITAS_OK)
         status = (family == SWEEPS_KAPPA ? prepare_spectra : prepare_sweeps)(session, maker, theta, day,
                                                                              &truth, work);

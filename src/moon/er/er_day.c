@@ -272,6 +272,11 @@ static char *put_digits(char *at, int value, unsigned count)
     return at + count;
 }
 
+int paritas_er_time(const char *utc, double *time)
+{
+    return er_read_utc(utc, utc + strlen(utc), time);
+}
+
 void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE])
 {
     utc[0] = '\0';

@@ -233,6 +233,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
     return er_find_kind(context, path, "3D", year, month, day, out);
 }
 
+paritas_status paritas_er_find_mags(paritas_context *context, const char *path, paritas_er_files **out)
+{
+    REQUIRE_AS(context, "path, files", path, out);
+    return er_find_kind(context, path, "MA", 0, 0, 0, out);
+}
+
 paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,
                             int day, paritas_er_files **out)
 {

@@ -1,12 +1,5 @@
-/* losscone_grid.c: the grid of Lunar Prospector's sweeps, and which grid holds given sweeps. */
-#include "paritas_losscone.h"
-
-#define LOSSCONE_GRID losscone_grid_prospector
-#include "moon/losscone/losscone_grid_table.h"
-
-_Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS &&
-                   LOSSCONE_ENERGIES == PARITAS_CHANNEL_ENERGIES,
-               "kernels have the grid of everybody else");
+/* losscone_grid.c: which grid holds given sweeps. */
+#include "moon/losscone/losscone_grid.h"
 
 paritas_status losscone_grid_find(paritas_context *context, const char *what, size_t *rows, size_t *cells,
                                   const struct losscone_grid **grid)

@@ -1,12 +1,12 @@
 /* synthetic_counts.c: random numbers of synthetic sweeps, and counts drawn with them. */
 #include "base/counter_random.h"
 #include "base/host_math.h"
-#include "days/synthetic_sweeps.h"
 #include "base/probability.h"
+#include "moon/days/synthetic_sweeps.h"
 
 #include <math.h>
 
-#define CELLS PARITAS_SWEEP_CELLS
+#define CELLS DAY_CELLS
 #define MOST_CORRECTION 1.25 /* for dead time; the archive masks more */
 #define SEARCHED 60.0        /* below this mean: counts by search from 0 */
 #define STREAM UINT64_C(0x9FB21C651E98DF25)
@@ -22,7 +22,7 @@ double dice_uniform(struct dice *dice)
     return ((double)(random_mixed(dice->state) >> 12) + 0.5) * 0x1p-52;
 }
 
-double dice_poisson(struct dice *dice, double mean)
+static double dice_poisson(struct dice *dice, double mean)
 {
     const double u = dice_uniform(dice);
     if (mean < SEARCHED) {
@@ -40,33 +40,30 @@ double dice_poisson(struct dice *dice, double mean)
     return n > 0.0 ? floor(n + 0.5) : 0.0;
 }
 
-bool synthetic_saturates(const struct synthetic_plan *plan, double energy, double flux)
+bool synthetic_saturates(const paritas_synthetic_options *plan, double energy, double flux)
 {
-    const struct counting *c = &plan->counting;
-    const double rate = flux * c->geometric_factor * energy + c->background;
-    return plan->counts && 1.0 + rate * c->dead_time > MOST_CORRECTION;
+    const double rate = flux * plan->geometric_factor * energy + plan->background_rate;
+    return plan->counts && 1.0 + rate * plan->dead_time > MOST_CORRECTION;
 }
 
-void synthetic_count(const struct synthetic_plan *plan, const double *theta, uint64_t number, size_t k,
-                     paritas_er_day *day)
+void synthetic_count(const paritas_synthetic_options *plan, size_t k, paritas_er_day *day)
 {
-    const struct counting *c = &plan->counting;
-    double exposure[CELLS];
+    double exposure[PARITAS_SWEEP_CELLS];
     struct dice dice;
-    dice_open(&dice, plan->seed ^ STREAM, number);
-    paritas_er_exposures(theta, exposure);
-    for (size_t i = PARITAS_SWEEP_ROWS * k; i < PARITAS_SWEEP_ROWS * (k + 1); i++)
+    dice_open(&dice, plan->seed ^ STREAM, plan->first + k);
+    paritas_er_exposures(plan->theta, exposure);
+    for (size_t i = DAY_ROWS * k; i < DAY_ROWS * (k + 1); i++)
         for (size_t j = 0; j < CELLS; j++) {
             const size_t cell = CELLS * i + j;
-            const double time = exposure[j] * (c->accumulation / PARITAS_SWEEP_ACCUMULATION),
-                         scale = c->geometric_factor * day->energy[i],
-                         rate = day->flux[cell] * scale + c->background;
+            const double time = exposure[j] * (plan->accumulation / PARITAS_SWEEP_ACCUMULATION),
+                         scale = plan->geometric_factor * day->energy[i],
+                         rate = day->flux[cell] * scale + plan->background_rate;
             if (isnan(rate)) {
                 dice_uniform(&dice); /* damage moves no other cell's number */
                 continue;
             }
-            const double counts = dice_poisson(&dice, rate * time / (1.0 + rate * c->dead_time)),
-                         alive = 1.0 - counts * c->dead_time / time;
+            const double counts = dice_poisson(&dice, rate * time / (1.0 + rate * plan->dead_time)),
+                         alive = 1.0 - counts * plan->dead_time / time;
             if (alive * MOST_CORRECTION < 1.0) {
                 day->cell_reason[cell] = PARITAS_ER_FLUX_ERROR;
                 day->flux[cell] = NAN;
