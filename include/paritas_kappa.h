@@ -117,34 +117,39 @@ typedef enum paritas_kappa_weights { PARITAS_KAPPA_WEIGHTS_LIST(PARITAS_ENUMERAT
          "energy")
 typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERATOR) } paritas_kappa_density;
 
+/* The model is folded with Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). They
+ * are summed over the spectrum's own energies, each row to 1. Energies a factor of 1.64 apart sample a
+ * Gaussian of 0.21 coarsely: it smears with 60 % of the true variance. */
+#define PARITAS_KAPPA_OPTIONS(OPTION, OTHER, S)                                                             \
+    OPTION(S, paritas_kappa_weights, weights, PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_NO_BOUND,               \
+           PARITAS_NO_BOUND, "--weights", "",                                                               \
+           "of kappa fits: likelihood of counts, or weighted logarithms for comparison")                    \
+    OPTION(S, paritas_kappa_density, density, PARITAS_KAPPA_DENSITY_FITTED, PARITAS_NO_BOUND,               \
+           PARITAS_NO_BOUND, "--density", "",                                                               \
+           "fitted with the others, or held at the sum over the spectrum")                                  \
+    OPTION(S, double, response, 0.5, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--channel-width", "",            \
+           "relative width (full, at half maximum) of the energy channels, with which the distribution is " \
+           "folded; 0: none")                                                                               \
+    OPTION(S, double, systematic, 0.11180339887498949, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--systematic", \
+           "", "relative error of each row in addition to its counting error")                              \
+    OPTION(S, double, dead, 0.05, PARITAS_FROM(0.0), PARITAS_BELOW(1.0), "--dead", "",                      \
+           "probability that a row without a count did not measure")                                        \
+    OPTION(S, double, kappa_lower, 2.5, PARITAS_ABOVE(1.5), PARITAS_TO(1000.0), "--kappa-lower", "",        \
+           "lower bound of kappa")                                                                          \
+    OPTION(S, double, kappa_upper, 6.0, PARITAS_ABOVE(1.5), PARITAS_TO(1000.0), "--kappa-upper", "",        \
+           "upper bound of kappa")                                                                          \
+    OPTION(S, double, theta_lower, 1e6, PARITAS_FROM(1e4), PARITAS_TO(1e9), "--speed-lower", "m/s",         \
+           "lower bound of the thermal speed theta")                                                        \
+    OPTION(S, double, theta_upper, 1e8, PARITAS_FROM(1e4), PARITAS_TO(1e9), "--speed-upper", "m/s",         \
+           "upper bound of theta")                                                                          \
+    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "of a fit; 0: 100")
+
 /* Options of fits. Start from PARITAS_KAPPA_OPTIONS_DEFAULT. */
 typedef struct paritas_kappa_options {
     size_t size;
-    paritas_kappa_weights weights;
-    paritas_kappa_density density;
-    /* Relative width (full, at half maximum) of the energy channels; 0: none. The model is folded with
-     * Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). They are summed over the
-     * spectrum's own energies, each row to 1. Energies a factor of 1.64 apart sample a Gaussian of 0.21
-     * coarsely: it smears with 60 % of the true variance */
-    double response;
-    double systematic; /* relative error of every row in addition to its counting error */
-    double dead;       /* probability that a row without a count did not measure; from 0, below 1 */
-    double kappa_lower, kappa_upper; /* above 1.5, at most 1000 */
-    double theta_lower, theta_upper; /* m/s; from 1e4 to 1e9 */
-    unsigned max_iterations;         /* 0: 100 */
+    PARITAS_KAPPA_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_kappa_options;
-#define PARITAS_KAPPA_OPTIONS_DEFAULT \
-    {sizeof(paritas_kappa_options),   \
-     PARITAS_KAPPA_WEIGHTS_COUNTS,    \
-     PARITAS_KAPPA_DENSITY_FITTED,    \
-     0.5,                             \
-     0.11180339887498949,             \
-     0.05,                            \
-     2.5,                             \
-     6.0,                             \
-     1e6,                             \
-     1e8,                             \
-     0}
+#define PARITAS_KAPPA_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS)
 
 /* Spectra to be fitted. All arrays n x 15, borrowed. A row is masked if its energy is not a positive number
  * or its flux not finite. With weights `counts` it also needs a positive sensitivity, with `original` finite
@@ -232,22 +237,34 @@ PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, doub
     ITEM(PARITAS_CURRENTS_SUMS, 1, "sums", "sums over 500 energies, for comparison")
 typedef enum paritas_currents { PARITAS_CURRENTS_LIST(PARITAS_ENUMERATOR) } paritas_currents;
 
-/* Options of potentials. Start from PARITAS_POTENTIAL_OPTIONS_DEFAULT. */
+#define PARITAS_POTENTIAL_OPTIONS(OPTION, OTHER, S)                                                        \
+    OPTION(S, paritas_currents, currents, PARITAS_CURRENTS_CONVERGED, PARITAS_NO_BOUND, PARITAS_NO_BOUND,  \
+           "--currents", "", "integrals in shade: to rounding, or sums over 500 energies for comparison")  \
+    OPTION(S, double, sun_lower, 10.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                       \
+           "least energy of the electrons that count in sunlight")                                         \
+    OPTION(S, double, sun_upper, 20000.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                    \
+           "their largest energy")                                                                         \
+    OPTION(S, double, shade_lower, 1.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                      \
+           "least energy of those that count in shade; of sums the lower end of the grid")                 \
+    OPTION(S, double, shade_upper, 20000.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                  \
+           "their largest energy; of sums the upper end")                                                  \
+    OPTION(S, double, secondary_energy, 3.0, PARITAS_FROM(1e-3), PARITAS_TO(1e3), "", "eV",                \
+           "temperature of secondary electrons: a positive spacecraft keeps some")                         \
+    OPTION(S, unsigned, refits, 20, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--refits", "",                    \
+           "in sunlight: fits, at most, with energies less the potential that the fit before gave")        \
+    OPTION(S, paritas_truth, liouville, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                     \
+           "fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies " \
+           "alone are shifted")
+
+/* Options of potentials. Start from PARITAS_POTENTIAL_OPTIONS_DEFAULT. A spectrum in sunlight is fitted again
+ * until potential and shift agree to 1 mV. With `refits` 0 and 1 no agreement is asked for; earlier work used
+ * 1, and shifted the energies alone. */
 typedef struct paritas_potential_options {
     size_t size;
-    paritas_currents currents;
-    double sun_lower, sun_upper;     /* energies of the electrons that count in sunlight, eV; from 0 on */
-    double shade_lower, shade_upper; /* and in shade; with `sums` the ends of the grid */
-    double secondary_energy; /* temperature of secondary electrons, eV: a positive spacecraft keeps some */
-    /* Spectra in sunlight: how often at most energies are shifted and the distribution is fitted again, until
-     * potential and shift agree to 1 mV. With 0 and 1 no agreement is asked for; earlier work used 1 */
-    unsigned refits;
-    /* Nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks. 0: only the
-     * energies are shifted, as in earlier work */
-    int liouville;
+    PARITAS_POTENTIAL_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_potential_options;
 #define PARITAS_POTENTIAL_OPTIONS_DEFAULT \
-    {sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 20, 1}
+    PARITAS_OPTIONS_DEFAULTS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS)
 
 /* Outcome of a potential. Numbers other than the shift exist with FOUND only. */
 #define PARITAS_POTENTIAL_STATUS_LIST(ITEM)                                                            \

@@ -167,8 +167,8 @@ typedef struct paritas_option_list {
 PARITAS_API const paritas_enumeration *paritas_enumerations(size_t *count);
 PARITAS_API const paritas_record *paritas_records(size_t *count);
 PARITAS_API const paritas_option_list *paritas_option_lists(size_t *count);
-/* These find one by its name ("paritas_fit_status", "paritas_limit_result", "paritas_losscone_options").
- * NULL: there is none. */
+/* What has this name ("paritas_fit_status", "paritas_limit_result", "paritas_losscone_options"); NULL:
+ * nothing. */
 PARITAS_API const paritas_enumeration *paritas_enumeration_find(const char *name);
 PARITAS_API const paritas_record *paritas_record_find(const char *name);
 PARITAS_API const paritas_option_list *paritas_option_list_find(const char *name);

@@ -7,23 +7,8 @@
 #define ROWS PARITAS_SWEEP_ROWS
 
 const struct option options_plasma[] = {
-    {"--weights", OPTION_CHOICE, "counts|original|none",
-     "of kappa fits: likelihood of counts, or weighted logarithms for comparison", "counts"},
-    {"--density", OPTION_CHOICE, "fitted|estimate",
-     "fitted with the others, or held at the sum over the spectrum", "fitted"},
-    {"--kappa-lower", OPTION_NUMBER, "K", "bound of kappa; default: 2.5"},
-    {"--kappa-upper", OPTION_NUMBER, "K", "default: 6"},
-    {"--speed-lower", OPTION_NUMBER, "M/S", "bound of the thermal speed theta; default: 1e6"},
-    {"--speed-upper", OPTION_NUMBER, "M/S", "default: 1e8"},
-    {"--channel-width", OPTION_NUMBER, "W",
-     "relative width of the energy channels, with which the distribution is folded; 0: none; default: 0.5"},
-    {"--systematic", OPTION_NUMBER, "S",
-     "relative error of each row in addition to its counting error; default: 0.1118"},
-    {"--dead", OPTION_NUMBER, "P", "probability that a row without a count did not measure; default: 0.05"},
-    {"--currents", OPTION_CHOICE, "converged|sums",
-     "integrals in shade: to rounding, or sums over 500 energies for comparison", "converged"},
-    {"--refits", OPTION_WHOLE, "N",
-     "in sunlight: fits, at most, with energies less the potential that the fit before gave", "20"},
+    LIBRARY_ROWS(PARITAS_KAPPA_OPTIONS, paritas_kappa_options),
+    LIBRARY_ROWS(PARITAS_POTENTIAL_OPTIONS, paritas_potential_options),
     {"--shift", OPTION_CHOICE, "liouville|energies",
      "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted",
      "liouville"},
@@ -47,17 +32,13 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
 {
     const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     const paritas_potential_options potential = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    const uint64_t refits = option_whole(session, "--refits");
-    if (refits > 100) return usage_failure(session, "--refits takes a whole number up to 100");
     *plan = (struct plasma_plan){kappa, potential, option_value(session, "--illumination")->choice == 0};
-    plan->kappa.weights =
-        (paritas_kappa_weights)option_constant(session, "--weights", "paritas_kappa_weights");
-    plan->kappa.density =
-        (paritas_kappa_density)option_constant(session, "--density", "paritas_kappa_density");
-    plan->potential.currents = (paritas_currents)option_constant(session, "--currents", "paritas_currents");
     plan->potential.liouville = option_value(session, "--shift")->choice == 0;
-    plan->potential.refits = (unsigned)refits;
-    return settings_take(session, COUNT_OF(settings), settings, &plan->kappa);
+    TRY(options_take(session, "paritas_kappa_options", &plan->kappa));
+    TRY(options_take(session, "paritas_potential_options", &plan->potential));
+    if (plan->potential.refits > 100)
+        return usage_failure(session, "--refits takes a whole number up to 100");
+    return PARITAS_OK;
 }
 
 static bool illumination_known(const struct session *session, const struct sources *sources)

@@ -5,7 +5,7 @@
 
   interface_h.pxd   all declarations and numbers; NAME_default of each struct with a size
   calls.pxi         functions that take a context: called with an engine instead, they raise errors
-  structs.pxi       types and defaults of keyword options; arrays in structs
+  structs.pxi       defaults of structs of options; arrays in structs
   fields.pyi        types of result attributes and option keywords (paritas/fields.py)
 
 The preprocessor expands the headers, with empty system headers. Unknown shapes are errors. Standard library
@@ -201,10 +201,8 @@ def arrays_of(interface, name):
 
 def cython_structs(interface):
     yield "# Made by declare_interface.py from include/*.h."
-    for name in KEYWORDS:
-        types = {member: kind for kind, member in options_of(interface, name)}
-        yield f"OPTION_TYPES[{name!r}] = {types!r}"
-        yield f"OPTION_DEFAULTS[{name!r}] = <dict>{name}_default"
+    defaults = ", ".join(f"{name!r}: <dict>{name}_default" for name in KEYWORDS)
+    yield f"cdef dict DEFAULTS = {{{defaults}}} # by struct: members and defaults, as C has them"
     for name in STRUCTS_OF_ARRAYS:
         yield f"cdef dict arrays_of_{name[len('paritas_') :]}({name} *of):"
         arrays = arrays_of(interface, name)

@@ -130,36 +130,68 @@ cdef Array copied_rows(str name, object given, Py_ssize_t n, str what):
 
 # ---- options as keywords ----
 
-#: bits of non-negative numbers
-cdef dict WHOLE_BITS = {"int": 31, "unsigned": 32, "uint64_t": 64}
-#: by struct: types and defaults of members
-cdef dict OPTION_TYPES = {}, OPTION_DEFAULTS = {}
+cdef class Option:
+    """An option of a struct: kind as of Field; default: a number, a word, True or False. lower, upper:
+    bounds, as (value, is the value itself allowed), or None. bits: of a whole number."""
+
+    cdef readonly str name, word, unit, doc, kind, enumeration
+    cdef readonly object default, lower, upper
+    cdef readonly int bits
+
+
+cdef dict OPTIONS = {}
+
+def options(str name not None):
+    """{name: Option} of a struct of options ("paritas_losscone_options")."""
+    cdef const paritas_option_list *found
+    cdef dict made = OPTIONS.get(name)
+    cdef size_t i
+    if made is None:
+        found = paritas_option_list_find(PyUnicode_AsUTF8(name))
+        if found == NULL:
+            raise KeyError(name)
+        made = OPTIONS[name] = {}
+        for i in range(found.n_options):
+            option = option_of(&found.options[i])
+            made[option.name] = option
+    return made
+
+
+cdef object bound_of(const paritas_bound *bound):
+    return (bound.value, not bound.open) if bound.exists else None
+
+
+cdef Option option_of(const paritas_option *at):
+    cdef Option made = Option()
+    made.name, made.word = at.name.decode(), at.word.decode()
+    made.unit, made.doc = at.unit.decode(), at.doc.decode()
+    made.kind = paritas_field_type_name(at.type).decode()
+    made.lower, made.upper = bound_of(&at.lower), bound_of(&at.upper)
+    made.bits = 8 * at.size - (made.kind != "unsigned")
+    if made.kind == "word":
+        made.enumeration = at.enumeration.name.decode()
+        made.default = paritas_enumeration_word(at.enumeration, <int>at.otherwise).decode()
+    else:
+        made.default = {"real": float, "truth": bool}.get(made.kind, int)(at.otherwise)
+    return made
+
 
 include "structs.pxi"
 
-def option_defaults(str name not None):
-    """{name: default} of a struct of options ("paritas_losscone_options"); words for enumerations."""
-    cdef dict types = OPTION_TYPES[name], defaults = dict(OPTION_DEFAULTS[name])
-    del defaults["size"]
-    for member, kind in types.items():
-        if kind.startswith("paritas_"):
-            defaults[member] = list(enumeration(kind))[defaults[member]]
-    return defaults
-
-
 def option_values(str name not None, dict given not None):
     """All members of a struct of options: its defaults, and what is given."""
-    cdef dict types = OPTION_TYPES[name], values = dict(OPTION_DEFAULTS[name])
+    cdef dict known = options(name), values = dict(DEFAULTS[name])
+    cdef Option option
     for member, value in given.items():
-        kind = types.get(member)
-        if kind is None:
-            raise TypeError(f"there is no option {member!r}; there are {', '.join(types)}")
-        if kind.startswith("paritas_"):
-            value = value_of(kind, value, member)
-        elif kind == "double":
+        option = known.get(member)
+        if option is None:
+            raise TypeError(f"there is no option {member!r}; there are {', '.join(known)}")
+        if option.kind == "word":
+            value = value_of(option.enumeration, value, member)
+        elif option.kind == "real":
             if not isinstance(value, (int, float, np.integer, np.floating)):
                 raise InvalidArgument(f"{member} {value!r}: a number is wanted")
-        elif not (isinstance(value, (int, np.integer, np.bool_)) and 0 <= value < 2 ** WHOLE_BITS[kind]):
+        elif not (isinstance(value, (int, np.integer, np.bool_)) and 0 <= value < 2 ** option.bits):
             raise InvalidArgument(f"{member} {value!r}: a whole number from 0 is wanted")
         values[member] = value
     return values

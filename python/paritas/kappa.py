@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import Floats, Summarised, Table, Tabular, columns_by_name, html_of, numbers, structured, where
-from .keywords import Place, Where, engine_of, running, takes
+from .keywords import Place, Where, engine_of, running, takes, takes_options
 from .records import columns_of
 
 if TYPE_CHECKING:
@@ -282,3 +282,5 @@ def spacecraft_potential(
 
 takes(Place, flux)
 takes(Where, fit, misfit, shade_currents, spacecraft_potential)
+takes_options("paritas_kappa_options", fit, misfit)
+takes_options("paritas_potential_options", shade_currents, spacecraft_potential)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Mapping, TypedDict, Union
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypedDict, Union
 
-from ._engine import Engine
+from ._engine import Engine, Option, options
 from .devices import ProgressFunction, engine
 from .other_programs import keyword_hint
 from .progress import told
@@ -54,6 +54,34 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         parameters = [*own, *shared, *others]
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         function.needs_poi = "poi" in keywords.__annotations__  # type: ignore[attr-defined]
+
+
+def _described(option: Option) -> str:
+    """One line of a docstring: what the option is, its unit and default."""
+    text = f"{option.doc} ({option.unit})" if option.unit else option.doc
+    return f"    {option.name}: {text}. Default: {option.default!r}."
+
+
+def takes_options(struct: str, *functions: Callable[..., Any], without: Sequence[str] = ()) -> None:
+    """Shows a struct of the library's options in the signatures of functions, in place of their `**options`,
+    with its defaults, and in their docstrings."""
+    types = {"real": "float", "word": "str", "truth": "bool"}
+    chosen = [option for name, option in options(struct).items() if name not in without]
+    shown = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default,
+            annotation=types.get(one.kind, "int"),
+        )
+        for one in chosen
+    ]
+    for function in functions:
+        signature = inspect.signature(function)
+        others = [one for name, one in signature.parameters.items() if name != "options"]
+        function.__signature__ = signature.replace(parameters=[*others, *shown])  # type: ignore[attr-defined]
+        lines = [inspect.cleandoc(function.__doc__ or ""), "", "Options:", *map(_described, chosen)]
+        function.__doc__ = "\n".join(lines)
 
 
 def check_keywords(function: Any, given: Mapping[str, Any]) -> None:

@@ -453,7 +453,7 @@ TEST(what_is_missing_is_named)
     assert_int_equal(
         paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, NULL, &options, fits, results),
         PARITAS_INVALID_ARGUMENT);
-    assert_non_null(strstr(paritas_error_message(context), "options.shade_lower"));
+    assert_non_null(strstr(paritas_error_message(context), "`shade_lower`"));
     /* before a spectrum is fitted, and also where there is none */
     memset(fits, 7, sizeof fits);
     assert_int_equal(

@@ -337,16 +337,13 @@ TEST(options_that_make_no_sense_are_refused_by_name)
         paritas_potential_options options;
         const char *says;
     } wrong[] = {
-        {{sizeof(paritas_potential_options), (paritas_currents)2, 10, 2e4, 1, 2e4, 3, 1, 1},
-         "options.currents: 2"},
-        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, -1, 2e4, 1, 2e4, 3, 1, 1},
-         "options.sun_lower"},
-        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 5, 5, 3, 1, 1},
-         "options.shade_upper"},
+        {{sizeof(paritas_potential_options), (paritas_currents)2, 10, 2e4, 1, 2e4, 3, 1, 1}, "`currents` 2"},
+        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, -1, 2e4, 1, 2e4, 3, 1, 1}, "`sun_lower`"},
+        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 5, 5, 3, 1, 1}, "`shade_upper`"},
         {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, INFINITY, 1, 2e4, 3, 1, 1},
-         "options.sun_upper"},
+         "`sun_upper`"},
         {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 1, 2e4, (double)NAN, 1, 1},
-         "options.secondary_energy"},
+         "`secondary_energy`"},
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         assert_int_equal(

@@ -26,7 +26,7 @@ from ..arrays import (
 )
 from ..files import PathLike as Path
 from ..devices import ProgressFunction
-from ..keywords import Where, check_keywords, place, running, takes
+from ..keywords import Where, check_keywords, place, running, takes, takes_options
 from ..progress import told
 from ..records import columns_of
 from .day import Day
@@ -44,9 +44,12 @@ if TYPE_CHECKING:
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
 RESPONSES = ("hard", "folded")
 _STATUSES = _engine.enumeration("paritas_sweep_status")
-_DEFAULTS = _engine.option_defaults("paritas_losscone_options")
-for _name in ("response", "first"):  # set by functions here
-    del _DEFAULTS[_name]
+_SET_HERE = ("response", "first")
+_DEFAULTS = {
+    name: option.default
+    for name, option in _engine.options("paritas_losscone_options").items()
+    if name not in _SET_HERE
+}
 
 
 def sweeps_of(given: Given) -> Sweeps:
@@ -444,3 +447,4 @@ def model(
 
 
 takes(Where, fit, bootstrap, confidence, profile, misfit, model)
+takes_options("paritas_losscone_options", fit, profile, misfit, model, without=_SET_HERE)

@@ -39,27 +39,6 @@ static double log_theta(double theta)
     return host_log(theta / KAPPA_UNIT_THETA);
 }
 
-static paritas_status check_options(paritas_context *context, const paritas_kappa_options *o)
-{
-    if ((unsigned)o->weights > PARITAS_KAPPA_WEIGHTS_NONE)
-        return paritas_refuse(context, "weights %d: there are none of this number", (int)o->weights);
-    if ((unsigned)o->density > PARITAS_KAPPA_DENSITY_ESTIMATE)
-        return paritas_refuse(context, "density %d: there is none of this number", (int)o->density);
-    if (!(o->response >= 0.0 && o->response <= 10.0))
-        return paritas_refuse(context, "response %g: must be from 0 to 10", o->response);
-    if (!(o->systematic >= 0.0 && o->systematic <= 10.0))
-        return paritas_refuse(context, "systematic %g: must be from 0 to 10", o->systematic);
-    if (!(o->dead >= 0.0 && o->dead < 1.0))
-        return paritas_refuse(context, "dead %g: must be from 0, below 1", o->dead);
-    if (!(o->kappa_lower > 1.5 && o->kappa_lower <= o->kappa_upper && o->kappa_upper <= KAPPA_MOST))
-        return paritas_refuse(context, "bounds of kappa: %g to %g; must lie above 1.5 and up to %g",
-                              o->kappa_lower, o->kappa_upper, KAPPA_MOST);
-    if (!(o->theta_lower >= THETA_LEAST && o->theta_lower <= o->theta_upper && o->theta_upper <= THETA_MOST))
-        return paritas_refuse(context, "bounds of theta: %g to %g; must lie from %g to %g", o->theta_lower,
-                              o->theta_upper, THETA_LEAST, THETA_MOST);
-    return PARITAS_OK;
-}
-
 static void freeze_options(struct task *task)
 {
     const paritas_kappa_options *o = &task->options;
@@ -113,8 +92,7 @@ static paritas_status open_task(paritas_context *context, struct task *task,
     const paritas_spectra *spectra = &task->spectra;
     task->spectra = (paritas_spectra)PARITAS_SPECTRA_DEFAULT;
     task->options = (paritas_kappa_options)PARITAS_KAPPA_OPTIONS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_kappa_options, "options", given_options, &task->options));
-    TRY(check_options(context, &task->options));
+    TRY(OPTIONS_READ(context, paritas_kappa_options, "options", given_options, &task->options));
     TRY(SIZED_CHECK(context, paritas_spectra, "spectra", 1, given_spectra));
     TRY(SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task->spectra));
     if (spectra->n && (!spectra->energy || !spectra->flux))

@@ -8,29 +8,20 @@
 #include <math.h>
 #include <string.h>
 
-#define ENERGY_MOST 1e9 /* eV, of electrons */
-
-static paritas_status check_energies(paritas_context *context, const char *name, double lower, double upper)
+static paritas_status check_interval(paritas_context *context, const char *name, double lower, double upper)
 {
-    if (lower >= 0.0 && lower < upper && upper <= ENERGY_MOST) return PARITAS_OK;
-    return paritas_refuse(
-        context, "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV",
-        name, name, lower, upper, ENERGY_MOST);
+    if (lower < upper) return PARITAS_OK;
+    return paritas_refuse(context, "options: `%s_lower` %g and `%s_upper` %g are no interval", name, lower,
+                          name, upper);
 }
 
 paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
                                       paritas_potential_options *options)
 {
     *options = (paritas_potential_options)PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_potential_options, "options", given, options));
-    if (options->currents != PARITAS_CURRENTS_CONVERGED && options->currents != PARITAS_CURRENTS_SUMS)
-        return paritas_refuse(context, "options.currents: %d is none of the ways", (int)options->currents);
-    TRY(check_energies(context, "sun", options->sun_lower, options->sun_upper));
-    TRY(check_energies(context, "shade", options->shade_lower, options->shade_upper));
-    if (!(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
-        return paritas_refuse(context, "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
-                              options->secondary_energy);
-    return PARITAS_OK;
+    TRY(OPTIONS_READ(context, paritas_potential_options, "options", given, options));
+    TRY(check_interval(context, "sun", options->sun_lower, options->sun_upper));
+    return check_interval(context, "shade", options->shade_lower, options->shade_upper);
 }
 
 static void options_table(const paritas_potential_options *options, double *reals)

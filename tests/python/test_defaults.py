@@ -1,0 +1,129 @@
+"""One default an option: the library's structs in C, its descriptions, the program's help and Python's
+signatures agree."""
+
+import inspect
+import math
+import os
+import re
+import subprocess
+
+import pytest
+
+paritas = pytest.importorskip("paritas")
+from paritas import _engine, kappa, losscone  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+
+#: structs of options, commands that show theirs in full, functions of Python, and keywords that these set
+STRUCTS = [
+    ("paritas_losscone_options", ["losscone fit", "losscone profile", "losscone inject"],
+     [losscone.fit, losscone.profile, losscone.misfit, losscone.model], {"response", "first"}),
+    ("paritas_kappa_options", ["kappa fit", "losscone fit"], [kappa.fit, kappa.misfit], set()),
+    ("paritas_potential_options", ["kappa fit", "losscone fit"],
+     [kappa.shade_currents, kappa.spacecraft_potential], set()),
+]  # fmt: skip
+#: commands, and the functions of Python that answer the same question
+SAME = [
+    ("fit", paritas.fit),
+    ("scan", paritas.scan),
+    ("contour", paritas.contour),
+    ("hypotest", paritas.hypotest),
+    ("hypotest-toys", paritas.hypotest_toys),
+    ("toys", paritas.fit_toys),
+    ("limit", paritas.upper_limit),
+    ("limit", paritas.upper_limit_toys),
+    ("interval", paritas.interval_toys),
+    ("significance", paritas.significance),
+    ("significance", paritas.significance_toys),
+    ("look-elsewhere", paritas.look_elsewhere),
+    ("ranking", paritas.ranking),
+    ("gof", paritas.goodness_of_fit),
+    ("gof", paritas.goodness_of_fit_toys),
+    ("predict", paritas.predict),
+    ("losscone fit", losscone.fit),
+    ("losscone fit", losscone.load),
+    ("losscone fit", losscone.bootstrap),
+    ("losscone profile", losscone.profile),
+    ("kappa fit", kappa.fit),
+    ("kappa fit", kappa.spacecraft_potential),
+]
+#: keywords that mean another thing: a profile in Python has one response, the program's table has both
+OTHERS = {("losscone profile", "response")}
+WORDS = {"n": "--ntoys", "response": "--channel-width", "theta_lower": "--speed-lower"}
+WORDS["theta_upper"] = "--speed-upper"
+
+
+def rows_of(command):
+    """{option: (its text, its default or None)} of a command's help."""
+    done = subprocess.run([PROGRAM, *command.split(), "--help"], capture_output=True, text=True, check=True)
+    rows = {}
+    for name, text in re.findall(r"^  (?:-\w, )?(--[\w-]+)(.*(?:\n {8,}.*)*)", done.stdout, re.M):
+        text = " ".join(text.split())
+        default = re.search(r"default: ([^;]*)", text)
+        rows[name] = text, default and default[1]
+    return rows
+
+
+def number(text):
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def same(shown, default):
+    """Does a help's default say this value? One in words ("one a processor") says nothing of a number."""
+    if isinstance(default, str):
+        return shown == default
+    return number(shown) is None or math.isclose(number(shown), default, rel_tol=1e-15)
+
+
+@pytest.mark.parametrize("name", [one[0] for one in STRUCTS])
+def test_the_struct_has_the_defaults_of_its_description(name):
+    values = _engine.option_values(name, {})
+    described = _engine.options(name)
+    assert set(values) == {"size", *described}
+    for option in described.values():
+        default = values[option.name]
+        if option.kind == "word":
+            default = next(w for w, n in _engine.enumeration(option.enumeration).items() if n == default)
+        assert default == option.default, option.name
+
+
+@pytest.mark.parametrize("name, commands, functions, set_there", STRUCTS)
+def test_every_option_has_its_default_in_the_help_and_in_python(name, commands, functions, set_there):
+    described = _engine.options(name)
+    for command in commands:
+        rows = rows_of(command)
+        for option in filter(lambda one: one.word, described.values()):
+            text, default = rows[option.word]
+            assert option.doc in text and same(default, option.default), (command, option.word, text)
+    for function in functions:
+        shown = inspect.signature(function).parameters
+        for option in described.values():
+            if option.name in set_there:
+                continue
+            assert shown[option.name].default == option.default, (function, option.name)
+            assert f"    {option.name}: {option.doc}" in function.__doc__
+
+
+@pytest.mark.parametrize("command, function", SAME)
+def test_a_command_and_its_function_have_the_same_defaults(command, function):
+    rows = rows_of(command)
+    compared = 0
+    for parameter in inspect.signature(function).parameters.values():
+        word = "--" + parameter.name.replace("_", "-")
+        if kappa.__name__ == function.__module__ or word not in rows:
+            word = WORDS.get(parameter.name, word)
+        shown = rows.get(word, ("", None))[1]
+        if shown is None or parameter.default in (None, inspect.Parameter.empty):
+            continue
+        if (command, parameter.name) in OTHERS:
+            continue
+        if parameter.default == 0 and parameter.name in ("max_iterations", "starts", "population", "n"):
+            continue  # 0: the library's own, which the help says in words
+        if not isinstance(parameter.default, (tuple, bool)):
+            compared += 1
+            assert same(shown.split(". ")[0], parameter.default), (word, shown, parameter.default)
+    assert compared or command in ("scan", "ranking", "predict", "significance", "gof")
