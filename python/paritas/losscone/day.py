@@ -210,7 +210,9 @@ class Day(er_day_arrays):
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
         return _engine.er_apply_spice(os.fspath(folder), library, spin._table, self._memory)
 
-    def mask_sunlight(self, angle: float = _engine.DAY_DEFAULTS["sunlight"], theta: ArrayLike | None = None) -> None:
+    def mask_sunlight(
+        self, angle: float = _engine.DAY_DEFAULTS["sunlight"], theta: ArrayLike | None = None
+    ) -> None:
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
@@ -224,7 +226,9 @@ class Day(er_day_arrays):
         counts/s of a cell (n); 0: no such floor. Spectra need the fluxes before."""
         return self._memory.subtract_background(_engine.er_theta() if theta is None else theta)
 
-    def mask_counts(self, least: float = _engine.DAY_DEFAULTS["least_counts"], theta: ArrayLike | None = None) -> None:
+    def mask_counts(
+        self, least: float = _engine.DAY_DEFAULTS["least_counts"], theta: ArrayLike | None = None
+    ) -> None:
         """Masks rows with fewer than `least` counts a cell, made from fluxes, and saturated rows. Fluxes
         below half a count become half a count. Spectra need the fluxes before."""
         self._memory.mask_counts(_engine.er_theta() if theta is None else theta, least)

@@ -273,9 +273,7 @@ def _kind_of(confidence: str | float | None, search: str) -> str | float:
     return confidence
 
 
-def _all_columns(
-    data: Sweeps, results: dict[str, Table], sets: dict[str, Table]
-) -> dict[str, NDArray[Any]]:
+def _all_columns(data: Sweeps, results: dict[str, Table], sets: dict[str, Table]) -> dict[str, NDArray[Any]]:
     known = data.table()
     columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
     for one in results:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _DEFAULTS = _engine.DAY_DEFAULTS
-_RESPONSE_WIDTH: float = _engine.option_defaults("paritas_losscone_options")["response_width"]
+_RESPONSE_WIDTH: float = _engine.options("paritas_losscone_options")["response_width"].default
 #: what a file shares with those before it of its date, as the program tells it
 _SHARES = {
     "repeated": "are in {} too and count once",
@@ -363,9 +363,9 @@ def load(
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
     files: day files and folders of them, or days already read, which are changed. Files of one date become
-        one day, in which each sweep counts once; a warning tells of those in several files. theta: theta.tab or 88 inclinations. geometry: a CSV
-        table; mag: a file of the magnetometer; spice: a folder of kernels, with attitude. polarity: +1, -1 or
-        a table; None: the geometry's, else -1 with a warning.
+        one day, in which each sweep counts once; a warning tells of sweeps in several files. theta: theta.tab
+        or 88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of kernels,
+        with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
@@ -429,19 +429,24 @@ def _days_of(given: list[Path | Day], strict: bool) -> list[Day]:
     paths = [os.fspath(one) for one in given if not isinstance(one, Day)]
     if not given:
         raise _engine.InvalidArgument("files: there are none")
-    days: list[Day] = []
-    found = _engine.Days.find(paths) if paths else ()
-    for k in range(len(found)):
-        memory, shares = found.read(k, strict)
-        names = found.paths(k)
-        _tell_shares(names, shares)
-        days.append(Day(memory, names[0], found.date(k)))
+    days = _read_days(paths, strict) if paths else []
     by_date: dict[Any, list[Day]] = {}
     for day in [*days, *(one for one in given if isinstance(one, Day))]:
         of_date = by_date.setdefault(day.date or id(day), [])
         if all(day is not one for one in of_date):
             of_date.append(day)
     return [_one_of(of_date) for of_date in by_date.values()]
+
+
+def _read_days(paths: list[str], strict: bool) -> list[Day]:
+    days: list[Day] = []
+    found = _engine.Days.find(paths)
+    for k in range(len(found)):
+        memory, shares = found.read(k, strict)
+        names = found.paths(k)
+        _tell_shares(names, shares)
+        days.append(Day(memory, names[0], found.date(k)))
+    return days
 
 
 def _one_of(days: list[Day]) -> Day:
@@ -460,7 +465,8 @@ def _tell_shares(paths: list[str], shares: list[dict[str, int]]) -> None:
                 warnings.warn(f"{path}: {share[what]} of its sweeps {text.format(before)}", stacklevel=5)
         if share["shift"] != 0:
             warnings.warn(
-                f"{path}: {share['shift']} is added to its spectrum numbers; other sweeps have them in {before}",
+                f"{path}: {share['shift']} is added to its spectrum numbers; "
+                f"other sweeps have them in {before}",
                 stacklevel=5,
             )
 
