@@ -45,13 +45,14 @@ def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, 
 
 def losscone_answer(SweepArrays sweeps not None, paritas_losscone_options options, confidence, unsigned draws,
                     double level, double step, Engine engine=None, progress=None):
-    """`results` (rows of paritas_losscone_result) and `sets` (of paritas_confidence, or None). confidence: a word
-    of paritas_confidence_kind, or a threshold."""
+    """`results` (rows of paritas_losscone_result) and `sets` (of paritas_confidence, or None). confidence: a
+    word of paritas_confidence_kind, or a threshold."""
     cdef Array rows = new_rows("paritas_losscone_result", sweeps.n), around = held(None)
     cdef paritas_losscone_sets sets = paritas_losscone_sets_default
     sets.draws, sets.level, sets.step = draws, level, step
     if isinstance(confidence, str):
-        sets.confidence = <paritas_confidence_kind>value_of("paritas_confidence_kind", confidence, "confidence")
+        sets.confidence = <paritas_confidence_kind>value_of("paritas_confidence_kind", confidence,
+                                                            "confidence")
     else:
         sets.confidence, sets.threshold = PARITAS_CONFIDENCE_KIND_THRESHOLD, confidence
     if sets.confidence != PARITAS_CONFIDENCE_KIND_NONE:
@@ -94,7 +95,9 @@ def losscone_both(hard, folded):
     """`preferred` (words; "": not both have a fit) and `good` (n), of one response or both."""
     cdef Py_ssize_t k, n = len(hard if folded is None else folded)
     cdef Array one = held(None) if hard is None else copied_rows("paritas_losscone_result", hard, n, "hard")
-    cdef Array two = held(None) if folded is None else copied_rows("paritas_losscone_result", folded, n, "folded")
+    cdef Array two = held(None)
+    if folded is not None:
+        two = copied_rows("paritas_losscone_result", folded, n, "folded")
     cdef paritas_losscone_result *first = <paritas_losscone_result *>one.rows
     cdef paritas_losscone_result *second = <paritas_losscone_result *>two.rows
     cdef paritas_losscone_result *a

@@ -184,9 +184,12 @@ def test_sweeps_of_a_cut_copy_count_once(file, tmp_path, cut_first):
 
 
 def test_days_of_one_date_that_were_read_before_are_joined(file, tmp_path):
-    later = made(5)
-    later.number[:] += 100
-    both = losscone.load([losscone.Day.read(file), later], polarity=-1, spacecraft_potential=0.0)
+    longer = made(5)
+    longer.number[:] += 100
+    longer.write(tmp_path / "longer.TAB", exact=True)
+    later = losscone.Day.read(tmp_path / "longer.TAB")
+    with pytest.warns(UserWarning, match="longer.TAB: 3 of its sweeps are in .* too and count once"):
+        both = losscone.load([losscone.Day.read(file), later], polarity=-1, spacecraft_potential=0.0)
     assert both.days[0].number.tolist() == [1, 2, 3, 104, 105] and both.parts == [(0, 5, 19980116 << 24)]
 
 

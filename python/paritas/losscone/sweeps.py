@@ -364,8 +364,8 @@ def load(
 
     files: day files and folders of them, or days already read, which are changed. Files of one date become
         one day, in which each sweep counts once; a warning tells of sweeps in several files. theta: theta.tab
-        or 88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of kernels,
-        with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
+        or 88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of
+        kernels, with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
