@@ -87,8 +87,8 @@ def day_join(list days):
 
 
 cdef class DayOptions:
-    """Options of a day and its sources. potential: "auto", volts, or "day", as the day has it. kappa, charging:
-    of option_values."""
+    """Options of a day and its sources. potential: "auto", volts, or "day", as the day has it. kappa,
+    charging: of option_values."""
 
     cdef paritas_day_options c
     cdef paritas_day_sources sources
@@ -111,8 +111,8 @@ cdef class DayOptions:
         self.c.normalisation = <paritas_normalisation>value_of("paritas_normalisation", normalisation,
                                                                "normalisation")
         if isinstance(potential, str):
-            self.c.potential_source = <paritas_potential_source>value_of("paritas_potential_source", potential,
-                                                                         "spacecraft_potential")
+            self.c.potential_source = <paritas_potential_source>value_of(
+                "paritas_potential_source", potential, "spacecraft_potential")
         else:
             self.c.potential_source, self.c.potential = PARITAS_POTENTIAL_SOURCE_VALUE, potential
         self.c.sunlit, self.c.least_counts, self.c.weighted = sunlit, least_counts, weighted
