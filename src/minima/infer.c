@@ -1,8 +1,8 @@
 /* infer.c: what all fits of a statistic share (infer.h). */
 #include "minima/infer.h"
 #include "base/sized.h"
+#include "fit/fit_evaluate.h"
 #include "fit/fit_rows.h"
-#include "minima/own_context.h"
 
 #include <math.h>
 #include <string.h>
@@ -207,18 +207,15 @@ double infer_bounded(const struct infer *infer, size_t parameter, double value)
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian)
 {
-    paritas_context own = own_context_on_host(infer->context);
-    return own_context_ends(
-        &own, infer->context,
-        paritas_evaluate(&own, infer->model, n, points, 1, data, twice_nll, gradient, hessian));
+    return fit_evaluate(
+        infer->context, infer->context->host, infer->model, n, points, 1, data,
+        &(paritas_evaluate_answers){.twice_nll = twice_nll, .gradient = gradient, .hessian = hessian});
 }
 
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected)
 {
-    paritas_context own = own_context_on_host(infer->context);
-    return own_context_ends(
-        &own, infer->context,
-        paritas_expected_data_of(&own, infer->model, 1, point, infer->base.data, expected));
+    return family_expected_data(infer->context, infer->context->host, infer->model, 1, point,
+                                infer->base.data, expected);
 }
 
 unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point)

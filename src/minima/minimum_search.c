@@ -9,6 +9,7 @@
 #include "minima/minimum_search.h"
 #include "fit/family.h"
 #include "fit/fit.h"
+#include "fit/fit_evaluate.h"
 #include "minima/conditional_fits.h"
 #include "minima/many_starts.h"
 
@@ -382,8 +383,8 @@ static paritas_status find_peaks(const struct search *search, const struct targe
         points[j * n + which[j / 2]] = j % 2 ? PEAK_STEP : -PEAK_STEP;
     }
     if (k > 0)
-        TRY(paritas_evaluate(infer->context, infer->model, 2 * k, points, 1, search->profile->data, NULL,
-                             slopes, NULL));
+        TRY(fit_evaluate(infer->context, infer->context->device, infer->model, 2 * k, points, 1,
+                         search->profile->data, &(paritas_evaluate_answers){.gradient = slopes}));
     for (size_t j = 0; j < k; j++) {
         const double below = slopes[2 * j * n + which[j]], above = slopes[(2 * j + 1) * n + which[j]];
         jumps[j] = below - above > PEAK_LEAST ? below - above : 0.0;
