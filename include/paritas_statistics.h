@@ -244,7 +244,7 @@ PARITAS_API paritas_status paritas_ranking(paritas_context *context, const parit
 
 #define PARITAS_BREAKDOWN_GROUP_FIELDS(FIELD, R)                                                            \
     FIELD(R, double, impact, , "impact", "", "error of the POI from this group: sqrt(total^2 - without^2)") \
-    FIELD(R, double, without, , "without", "", "error of the POI with the group held at the best fit")      \
+    FIELD(R, double, without, , "without", "", "error of the POI with the group fixed at the best fit")     \
     FIELD(R, size_t, held, , "held", "", "free parameters of the group")                                    \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit without the group")
 typedef struct paritas_breakdown_group {
@@ -252,11 +252,11 @@ typedef struct paritas_breakdown_group {
     PARITAS_BREAKDOWN_GROUP_FIELDS(PARITAS_MEMBER, )
 } paritas_breakdown_group;
 
-#define PARITAS_BREAKDOWN_RESULT_FIELDS(FIELD, R)                                                       \
-    FIELD(R, double, best, , "best", "", "best fit of the parameter of interest")                       \
-    FIELD(R, double, total, , "total", "", "its error")                                                 \
-    FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters held") \
-    FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                   \
+#define PARITAS_BREAKDOWN_RESULT_FIELDS(FIELD, R)                                                        \
+    FIELD(R, double, best, , "best", "", "best fit of the parameter of interest")                        \
+    FIELD(R, double, total, , "total", "", "its error")                                                  \
+    FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters fixed") \
+    FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                    \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")
 typedef struct paritas_breakdown_result {
     size_t size;
