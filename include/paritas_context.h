@@ -99,6 +99,8 @@ PARITAS_API void paritas_close(paritas_context *context);
 /* Details of the last failure; "" if there was none. Valid until the next call with this context. */
 PARITAS_API const char *paritas_error_message(const paritas_context *context);
 PARITAS_API const char *paritas_device_name(const paritas_context *context); /* in use: "cpu", "opencl:0" */
+/* Of the device in use: processor, driver, compiler. */
+PARITAS_API const char *paritas_device_description(const paritas_context *context);
 PARITAS_API const char *paritas_isa_name(const paritas_context *context); /* of the kernels: "avx512", ... */
 PARITAS_API const char *paritas_precision_name(const paritas_context *context); /* "f64" or "f32" */
 /* Checks options, a struct of this name ("paritas_losscone_options"), as every function does that takes them.

@@ -19,8 +19,8 @@ static void check_set(const struct hf_set *set)
               set->init[k] <= set->upper[k]);
         check(set->fixed[k] <= 1);
         check((set->constraint == HF_UNCONSTRAINED) == (set->aux == NULL));
-        check((set->constraint == HF_GAUSSIAN) == (set->sigma != NULL) &&
-              (set->constraint == HF_POISSON) == (set->tau != NULL));
+        check((hf_law(set)->datum == HF_MEASUREMENT) == (set->sigma != NULL) &&
+              (hf_law(set)->datum == HF_COUNT) == (set->tau != NULL));
         if (set->aux != NULL) check(finite(set->aux[k]));
         if (set->sigma != NULL) check(finite(set->sigma[k]) && set->sigma[k] > 0.0);
         if (set->tau != NULL) check(finite(set->tau[k]) && set->tau[k] > 0.0 && set->aux[k] >= 0.0);
