@@ -184,8 +184,7 @@ const scanView = {
 const rankingView = {
     id: "ranking",
     title: "Ranking",
-    about:
-        "How far the parameter of interest moves when another one is fixed at its best value plus and " +
+    about: "How far the parameter of interest moves when another one is fixed at its best value plus and " +
         "minus its error.",
     controls(card, context, again) {
         card.number("Largest", 15, {min: 1, max: 500, step: 1}).addEventListener("change", again);
