@@ -33,7 +33,7 @@ typedef enum paritas_minimizer { PARITAS_MINIMIZER_LIST(PARITAS_ENUMERATOR) } pa
 /* State of a parameter at the end of a fit. */
 #define PARITAS_PARAMETER_STATE_LIST(ITEM)                                                               \
     ITEM(PARITAS_PARAMETER_FREE, 0, "free", "between its bounds")                                        \
-    ITEM(PARITAS_PARAMETER_FIXED, 1, "fixed", "held by the job")                                         \
+    ITEM(PARITAS_PARAMETER_FIXED, 1, "fixed", "fixed by the job")                                        \
     ITEM(PARITAS_PARAMETER_AT_LOWER_BOUND, 2, "at_lower_bound", "the slope holds it at its lower bound") \
     ITEM(PARITAS_PARAMETER_AT_UPPER_BOUND, 3, "at_upper_bound", "the slope holds it at its upper bound") \
     ITEM(PARITAS_PARAMETER_AT_KINK, 4, "at_kink",                                                        \
@@ -155,6 +155,22 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
  * minimum. */
 PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
                                               const paritas_job *job, double *point);
+
+/* A bin that makes the likelihood infinite or undefined: its rate is below 0, or 0 where something was
+ * observed. */
+typedef struct paritas_outside_bin {
+    const char *channel; /* NULL: a model without channels */
+    size_t bin;          /* of the channel, from 0; without channels of all main data */
+    double rate, observed;
+} paritas_outside_bin;
+
+/* The bins outside the domain at one point. `data`: a data row; NULL: the model's. *n: how many there are;
+ * the first `room` of them are in `bins`. None for a model without expectations. */
+PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model,
+                                                const double *point, const double *data, size_t room,
+                                                paritas_outside_bin *bins, size_t *n);
+/* Says it: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for `room` bytes. */
+PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
 
 /* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
 typedef struct paritas_minos_request {

@@ -162,6 +162,17 @@ PARITAS_API size_t paritas_model_channel_bins(const paritas_model *model, size_t
 PARITAS_API size_t paritas_model_sample_count(const paritas_model *model, size_t channel);
 PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample);
 
+/* Parameters of one name: NAME itself, or NAME[0], NAME[1], ... */
+typedef struct paritas_parameter_set {
+    const char *name;
+    const char *constraint; /* pyhf's word: "constrained_by_normal" */
+    size_t first;           /* number of its first parameter */
+    size_t n;               /* parameters */
+} paritas_parameter_set;
+PARITAS_API size_t paritas_model_set_count(const paritas_model *model); /* 0 of a user's own model */
+/* In the order of the parameters. Its name is NULL where there is no such set. */
+PARITAS_API paritas_parameter_set paritas_model_set(const paritas_model *model, size_t set);
+
 /* ---- templates ---------------------------------------------------------------------------------- */
 
 /* A model with templates (options.templates) takes their numbers with each data row. They follow the
@@ -187,17 +198,22 @@ PARITAS_API paritas_status paritas_model_fill_row(paritas_context *context, cons
 
 /* ---- evaluation --------------------------------------------------------------------------------- */
 
+/* Where the answers of paritas_evaluate go. The arrays are the caller's, and each may be NULL. Start from
+ * PARITAS_EVALUATE_ANSWERS_DEFAULT. */
+typedef struct paritas_evaluate_answers {
+    size_t size;
+    double *twice_nll; /* a number a row */
+    double *gradient;  /* of twice the NLL: parameter_count a row */
+    double *hessian;   /* of twice the NLL: parameter_count squared a row, symmetric; all count as free */
+} paritas_evaluate_answers;
+#define PARITAS_EVALUATE_ANSWERS_DEFAULT PARITAS_INIT(paritas_evaluate_answers)
+
 /* N points with M data rows in one call. `points`: n_points rows of parameter_count. `data`: n_data data
- * rows, or NULL for the model's own (n_data is then 1). Output row p * n_data + d belongs to point p and data
- * row d. Each output may be NULL:
- *   twice_nll   a number a row
- *   gradient    of twice the NLL, parameter_count a row
- *   hessian     of twice the NLL, parameter_count squared a row, symmetric; all parameters count as free
- * Derivatives are exact, not differences. A point outside the domain has NaN in its rows. */
+ * rows, or NULL for the model's own (n_data is then 1). Row p * n_data + d of an answer belongs to point p
+ * and data row d. Derivatives are exact, not differences. A point outside the domain has NaN in its rows. */
 PARITAS_API paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model,
                                             size_t n_points, const double *points, size_t n_data,
-                                            const double *data, double *twice_nll, double *gradient,
-                                            double *hessian);
+                                            const double *data, const paritas_evaluate_answers *answers);
 /* Expected data rows: n_points rows of main, auxiliary data and the workspace's templates. */
 PARITAS_API paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model,
                                                  size_t n_points, const double *points, double *expected);
