@@ -288,8 +288,6 @@ shade_currents: _FloatsAnswer
 spacecraft_potential: _Answer
 spacecraft_potential_of_spectra: _Answer
 
-DAY_DEFAULTS: dict[str, float]
-
 class Days:
     find: Callable[[list[str]], Days]
     date: Callable[[int], int]
