@@ -216,6 +216,7 @@ class Attitude:
     arrays: Callable[[], dict[str, _Floats]]
     at: Callable[[Any], tuple[_Floats, _Floats]]
 
+MOON_RADIUS: float
 er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]

@@ -114,7 +114,7 @@ static void refuse_in(paritas_status (*run)(paritas_context *context), long leas
 
 TEST(files_are_found_and_read_or_memory_is_short)
 {
-    refuse_in(find_and_read, 40);
+    refuse_in(find_and_read, 20);
 }
 
 TEST(days_are_drawn_or_memory_is_short)
