@@ -118,6 +118,9 @@ PARITAS_API const char *paritas_polish_name(const paritas_context *context);
     ITEM(PARITAS_DEVICE_CUDA, 1, "cuda", "NVIDIA GPUs, by the CUDA driver") \
     ITEM(PARITAS_DEVICE_METAL, 2, "metal", "Apple GPUs; f32 only")          \
     ITEM(PARITAS_DEVICE_OPENCL, 3, "opencl", "whatever an installed OpenCL driver offers")
+/* Kinds of which "auto" looks for a device beside the CPU, in this order. */
+#define PARITAS_DEVICE_PREFERENCE(ITEM) \
+    ITEM(PARITAS_DEVICE_CUDA) ITEM(PARITAS_DEVICE_METAL) ITEM(PARITAS_DEVICE_OPENCL)
 typedef enum paritas_device_kind { PARITAS_DEVICE_KIND_LIST(PARITAS_ENUMERATOR) } paritas_device_kind;
 
 #define PARITAS_DEVICE_INFO_FIELDS(FIELD, R)                                                      \

@@ -167,11 +167,18 @@ static paritas_status run_operation(struct bench *b, enum operation operation, p
     size_t n;
     switch (operation) {
     case OPERATION_NLL:
-        return paritas_evaluate(context, model, 1, b->points, 0, NULL, b->values, NULL, NULL);
+        return paritas_evaluate(
+            context, model, 1, b->points, 0, NULL,
+            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .twice_nll = b->values});
     case OPERATION_GRADIENT:
-        return paritas_evaluate(context, model, 1, b->points, 0, NULL, b->values, b->values + BATCH, NULL);
+        return paritas_evaluate(context, model, 1, b->points, 0, NULL,
+                                &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                            .twice_nll = b->values,
+                                                            .gradient = b->values + BATCH});
     case OPERATION_NLLS:
-        return paritas_evaluate(context, model, BATCH, b->points, 0, NULL, b->values, NULL, NULL);
+        return paritas_evaluate(
+            context, model, BATCH, b->points, 0, NULL,
+            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .twice_nll = b->values});
     case OPERATION_FIT:
         return paritas_fit(context, model, NULL, 1, &b->session->job,
                            &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
