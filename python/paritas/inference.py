@@ -231,7 +231,7 @@ def breakdown(
     groups: Mapping[str, str | Sequence[str]],
     **given: Unpack[StatisticKeywords],
 ) -> BreakdownResult:
-    """Parts of the error of the parameter of interest, by groups of parameters. Each group is held at the
+    """Parts of the error of the parameter of interest, by groups of parameters. Each group is fixed at the
     best fit, and the rest is fitted again: the impact is what this removes from the error, in quadrature.
 
     groups: patterns of parameter names by group; * is any text, ? one letter."""
@@ -305,7 +305,9 @@ def asimov_data(
     NotConverged."""
     model = model_of(model)
     poi, used = poi_of(model), engine_of(asimov_data, where)
-    row, found = _engine.asimov_data(model, job_of(model, data, init, bounds, fixed), mu, used)
+    job = job_of(model, data, init, bounds, fixed)
+    row: Floats
+    row, found = _engine.asimov_data(model, job, mu, used)
     status = _BestFit(found).status
     if status != "converged":
         raise _engine.NotConverged(

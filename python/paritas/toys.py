@@ -202,14 +202,7 @@ def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelL
         options = {name: value for name, value in background.options.items() if value != ""}
     else:
         given = document(background, "workspace")
-    values = {one["metadata"]["name"]: one["metadata"]["values"] for one in patches.to_dict()["patches"]}
-    names = list(values)
-    ordered = all(
-        len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
-        for one in values.values()
-    )
-    if ordered:
-        names.sort(key=lambda name: values[name][0])
+    names, ordered = patches.document.patch_order()
     return {name: Model(patches.apply(given, name).document, **options) for name in names}, ordered
 
 
@@ -227,8 +220,8 @@ def look_elsewhere(
     parameters that they share. p_global is the fraction of toys whose largest q0 is at least the observed
     one.
 
-    background: without signal, or with a parameter of interest that is held at 0. models: by name, a list, or
-    the patch set of the background's workspace (a PatchSet or its path). upcrossed: above 0, also the
+    background: without signal, or with a parameter of interest that is fixed at 0. models: by name, a list,
+    or the patch set of the background's workspace (a PatchSet or its path). upcrossed: above 0, also the
     estimate from upcrossings of this q0 (Gross, Vitells, arXiv:1005.1891), for models in order along a line.
     None: 0.5 for a patch set with one number a patch, which are sorted by it, else 0."""
     if isinstance(models, (str, os.PathLike)):

@@ -4,8 +4,9 @@
  *
  * Toy t has the same random numbers at every value, so that p-values of neighbours fluctuate together. */
 #include "base/sized.h"
-#include "minima/lowest.h"
-#include "minima/own_context.h"
+#include "minima/conditional_starts.h"
+#include "minima/lowest_points.h"
+#include "minima/minimum_search.h"
 #include "base/probability.h"
 #include "toys/toys.h"
 
@@ -176,7 +177,7 @@ static paritas_status fit_best(struct interval *s, struct infer_profile *profile
     for (;;) {
         *profile = (struct infer_profile){.data = infer->base.data};
         TRY(infer_free_fit(infer, profile));
-        TRY(lowest_search(infer, profile, 0, NULL));
+        TRY(minimum_search_run(infer, profile, 0, NULL));
         if (profile->parameters[infer->poi] < *upper || *upper >= infer->widest) return PARITAS_OK;
         infer_widen(infer, lower + 2.0 * (*upper - lower));
         s->widened = true;
@@ -300,19 +301,20 @@ paritas_status paritas_interval_toys(paritas_context *context, const paritas_mod
     TRY(check(context, &request, &search.options));
     TRY(toys_share(context, &search.options, &first, &search.end));
     search.level = request.level;
-    paritas_context own = own_context(context);
     search.progress = (struct interval_progress){.report = context->progress,
                                                  .user = context->progress_user,
                                                  .total = expected_toys(&search, request.rtol)};
-    if (own.progress) {
-        own.progress = tell;
-        own.progress_user = &search.progress;
+    if (context->progress) {
+        context->progress = tell;
+        context->progress_user = &search.progress;
     }
-    paritas_status status = infer_open_for_toys(&infer, &own, model, job, true);
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = find_interval(&search, &request, result);
-    if (status == PARITAS_OK && own.progress)
+    context->progress = search.progress.report;
+    context->progress_user = search.progress.user;
+    if (status == PARITAS_OK && context->progress)
         (void)context->progress(context->progress_user, search.progress.before, search.progress.before);
     store_close(search.store);
     infer_close(&infer);
-    return own_context_ends(&own, context, status);
+    return status;
 }
