@@ -82,6 +82,10 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
                                             const paritas_job *job, paritas_test_statistic statistic,
                                             size_t n, const double *mu, paritas_hypotest_result *results);
 
+/* The asymptotic variable t of p-values (eq. 59 and 67): CLs+b is the tail of a unit normal distribution
+ * above t + sqrt(q_A), CLb that above t. NaN: no such statistic. */
+PARITAS_API double paritas_asymptotic_shift(paritas_test_statistic statistic, double q, double q_asimov);
+
 /* ---- upper limits ------------------------------------------------------------------------------- */
 
 #define PARITAS_SCAN_MOST 128 /* values of mu that a search for limits tests at most */
@@ -286,15 +290,15 @@ PARITAS_API paritas_status paritas_match_parameters(paritas_context *context, co
 
 /* ---- Asimov data and yields ---------------------------------------------------------------------- */
 
-/* Asimov data: the data row that is expected at the fit of the job, from its start alone, with the parameter
- * of interest held at mu. `result`: the outcome of that fit. `data`: a data row; templates are the job's.
+/* Asimov data: the data row expected at the job's fit with the parameter of interest fixed at mu. The fit has
+ * one start. `result`: the outcome of that fit. `data`: a data row; templates are the job's.
  * NOT_CONVERGED: the fit ended outside the domain; the message names the bins. */
 PARITAS_API paritas_status paritas_asimov_data(paritas_context *context, const paritas_model *model,
                                                const paritas_job *job, double mu, paritas_fit_result *result,
                                                double *data);
 
 /* Yields of main data with their errors. Errors are roots of the diagonal of J C J^T: J has the derivatives
- * of the yields, C is a covariance. Those of totals include correlations between bins. */
+ * of the yields, C is a covariance. Errors of totals include correlations between bins. */
 typedef struct paritas_yields {
     double *bins;         /* main_count */
     double *errors;       /* main_count */

@@ -25,8 +25,8 @@ const struct option options_losscone[] = {
 
 const struct option options_losscone_confidence[] = {
     {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search), up to a threshold: 4 mean square residuals (6 of the "
-     "weighted folded edge), or calibrated",
+     "sets of U around the minimum (exact search): up to 4 mean square residuals (6 of the weighted folded "
+     "edge), or calibrated",
      "residuals"},
     {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
     {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},

@@ -117,8 +117,8 @@ KERNEL(hf_tangent_rows)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
     GLOBAL const elem *points = in + args[POINT_ARG_SETS] * mi[HF_DATA];
     GLOBAL real *direction = MODEL_WORK;
-    TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, HF_TANGENT_POINT_SIZE(n), n + i);
-    hf_load_points(HF, args, in, rows, HF_TANGENT_POINT_SIZE(n));
+    TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, POINT_TANGENT_SIZE(n), n + i);
+    hf_load_points(HF, args, in, rows, POINT_TANGENT_SIZE(n));
     hf_tangent(HF, direction);
     u32 at = hf_store_vector(HF_S(LAMBDA), bins, out, rows, stride, 0);
     at = hf_store_vector(HF_S(COMMON), bins, out, rows, stride, at);

@@ -9,26 +9,16 @@
 #include "minimise/minimiser_sizes.h"
 
 /* ---- points and data: evaluate, Hessian, expected data, Jacobian, tangent ----
- * in: data sets, then points. Each point meets each data set, or, with templates, its own. */
+ * in: data sets, then points. Each point meets each data set, or, with templates, its own. A point of the
+ * tangent has its direction behind it. */
 enum point_args { POINT_ARG_POINTS, POINT_ARG_SETS, POINT_ARG_GRADIENT, POINT_ARGS };
+#define POINT_TANGENT_SIZE(slots) (2 * (slots))
 
 /* Value, then, if asked, gradient and Hessian (row-major, both halves). */
 enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define VALUE_HESSIAN(slots) (VALUE_GRADIENT + (slots))
 #define VALUE_SIZE(slots, gradient) (VALUE_GRADIENT + ((gradient) ? (slots) : 0))
 #define VALUE_SIZE_HESSIAN(slots) (VALUE_HESSIAN(slots) + (slots) * (slots))
-
-/* HistFactory: lambda by bin, rate by cell (8 elements per panel or cell). Tangent
- * (kernels/histfactory/histfactory_tangent.h): point and direction give lambda, lambda' by bin, G, G' by
- * cell, s(a), t(a), t'(a) by dense slot. */
-#define HF_EXPECTED_RATES(bins) (bins)
-#define HF_EXPECTED_SIZE(bins, cells) ((bins) + (cells))
-#define HF_TANGENT_POINT_SIZE(slots) (2 * (slots))
-#define HF_TANGENT_LAMBDA1(bins) (bins)
-#define HF_TANGENT_G(bins) (2 * (bins))
-#define HF_TANGENT_G1(bins, cells) (HF_TANGENT_G(bins) + (cells))
-#define HF_TANGENT_S(bins, cells) (HF_TANGENT_G(bins) + 2 * (cells))
-#define HF_TANGENT_SIZE(bins, cells, shifts) (HF_TANGENT_S(bins, cells) + 3 * (shifts))
 
 /* ---- fits by any minimiser, and covariances ----
  * in: data sets, then a row per job: these vectors. Behind the arguments: each job's data set.

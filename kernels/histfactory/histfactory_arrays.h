@@ -22,6 +22,8 @@
 #ifndef PARITAS_HISTFACTORY_ARRAYS_H
 #define PARITAS_HISTFACTORY_ARRAYS_H
 
+#include "histfactory/histfactory_constraints.h"
+
 /* After the header, at HF_I_name. */
 #define HF_INT_TABLES(TABLE_OF)                                                       \
     TABLE_OF(CHANNELS, n->channels *HF_WORDS(hf_channel_record))                      \
@@ -48,7 +50,7 @@
     ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */        \
     ARRAY(TAU, n->slots)                            /* 0: not Poisson */                    \
     ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */ \
-    ARRAY(AFFINE, n->affine) /* hf_affine_row, each by slot; empty without such constraints */
+    ARRAY(AFFINE, n->affine)                        /* hf_affine_row, each by slot; empty without laws of y */
 
 /* At HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables identifies
  * stored toys. */
@@ -227,25 +229,8 @@ typedef struct {
 /* slot: first bin of the first panel. */
 typedef struct {
     unsigned slot;
-    unsigned constraint; /* hf_constraint_kind */
+    unsigned constraint; /* hf_constraint */
 } hf_set_record;
-enum hf_constraint_kind {
-    HF_NO_CONSTRAINT,
-    HF_NORMAL_CONSTRAINT,
-    HF_POISSON_CONSTRAINT,
-    HF_AFFINE_CONSTRAINT /* histfactory_affine.h */
-};
-
-/* Rows of AFFINE: y = OFFSET + SLOPE x; PRECISION (log-normal) or TAU (Poisson), else 0; WEIGHT is
- * 1 / width^2 of x. */
-enum hf_affine_row {
-    HF_AFFINE_OFFSET,
-    HF_AFFINE_SLOPE,
-    HF_AFFINE_PRECISION,
-    HF_AFFINE_TAU,
-    HF_AFFINE_WEIGHT,
-    HF_AFFINE_ROWS
-};
 
 /* If histosys entries differ in their codes: HS .. HT2 have D elements a code. Codes follow. */
 typedef struct {
@@ -259,5 +244,17 @@ typedef struct {
 } hf_pair_record;
 
 #define HF_WORDS(record) (sizeof(record) / sizeof(unsigned))
+
+/* ---- answers of entry/entry_histfactory.h: 8 elements a panel or cell ---- */
+
+/* Expected data: lambda by bin, rate by cell. */
+#define HF_EXPECTED_RATES(bins) (bins)
+#define HF_EXPECTED_SIZE(bins, cells) ((bins) + (cells))
+/* Tangent (histfactory_tangent.h): lambda, lambda' by bin, G, G' by cell, s(a), t(a), t'(a) by dense slot. */
+#define HF_TANGENT_LAMBDA1(bins) (bins)
+#define HF_TANGENT_G(bins) (2 * (bins))
+#define HF_TANGENT_G1(bins, cells) (HF_TANGENT_G(bins) + (cells))
+#define HF_TANGENT_S(bins, cells) (HF_TANGENT_G(bins) + 2 * (cells))
+#define HF_TANGENT_SIZE(bins, cells, shifts) (HF_TANGENT_S(bins, cells) + 3 * (shifts))
 
 #endif

@@ -107,8 +107,8 @@ FN void hf_curvature_begin(HF_PARAMETERS, real kap)
     }
     if (mi[HF_HAS_AFFINE])
         TEAM_FOR_PACK(i, mi[HF_DENSE]) {
-            STOREP(HF_S(DIAGONAL), i, LOADP(HF_S(DIAGONAL), i) + hf_affine_curvature(HF, i, kap));
-            STOREP(HF_S(SCALE), i, LOADP(HF_S(SCALE), i) + hf_affine_curvature(HF, i, R(0.0)));
+            STOREP(HF_S(DIAGONAL), i, LOADP(HF_S(DIAGONAL), i) + hf_curvature_of_y(HF, i, kap));
+            STOREP(HF_S(SCALE), i, LOADP(HF_S(SCALE), i) + hf_curvature_of_y(HF, i, R(0.0)));
         }
 }
 

@@ -4,7 +4,7 @@
 #define PARITAS_HISTFACTORY_LOCALS_H
 
 #include "numeric/flush.h"
-#include "histfactory/histfactory_affine.h"
+#include "histfactory/histfactory_laws.h"
 
 #define HF_NO_SET 0xffffffffu
 
@@ -57,31 +57,25 @@ FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 
     return hf_local_derivative_of(HF, hf_whole(mi), ch, panel, b, set, set2);
 }
 
-/* Added to g. */
+/* g plus the slope of the constraint. */
 FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
 {
-    const pack point = LOADP(HF_S(X), slot), observed = LOADP(HF_S(AUX), slot);
-    if (set->constraint == HF_NORMAL_CONSTRAINT) g = PFMA(hf_precision(HF, slot), point - observed, g);
-    if (set->constraint == HF_POISSON_CONSTRAINT) {
-        const pack tau = hf_tau(HF, slot);
-        g = g + PSELECT(tau > PK(0.0), tau - PDIVIDE(observed, point), PK(0.0));
-    }
-    if (set->constraint == HF_AFFINE_CONSTRAINT) g = g + hf_affine_slope(HF, slot);
+    if (set->constraint == HF_GAUSSIAN)
+        g = hf_gaussian_slope(hf_term_of_x(HF, hf_precision(HF, slot), slot), g);
+    if (set->constraint == HF_POISSON) g = hf_poisson_slope(hf_term_of_x(HF, hf_tau(HF, slot), slot), g);
+    if (set->constraint > HF_POISSON) g = hf_slope_of_y(HF, slot, g);
     return g;
 }
 
-/* kap 0: expected. */
+/* Expected over data where kap is 0. */
 FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
 {
     pack c = PK(0.0);
-    if (set->constraint == HF_NORMAL_CONSTRAINT) c = hf_precision(HF, slot);
-    if (set->constraint == HF_POISSON_CONSTRAINT) {
-        const pack tau = hf_tau(HF, slot), point = LOADP(HF_S(X), slot);
-        const pack expected = PDIVIDE(tau, point),
-                   exact = PDIVIDE(LOADP(HF_S(AUX), slot), pflush(point * point));
-        c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
-    }
-    if (set->constraint == HF_AFFINE_CONSTRAINT) c = hf_affine_curvature(HF, slot, kap);
+    if (set->constraint == HF_GAUSSIAN)
+        c = hf_gaussian_curvature(hf_term_of_x(HF, hf_precision(HF, slot), slot), kap);
+    if (set->constraint == HF_POISSON)
+        c = hf_poisson_curvature(hf_term_of_x(HF, hf_tau(HF, slot), slot), kap);
+    if (set->constraint > HF_POISSON) c = hf_curvature_of_y(HF, slot, kap);
     return c;
 }
 

@@ -124,32 +124,23 @@ FN_LARGE void hf_panels(HF_PARAMETERS, hf_part_key key)
     }
 }
 
-/* Gaussian precision (x - a)^2 / 2; Poisson as bins; then those of histfactory_affine.h. */
+/* Values of constraints: Gaussian of all slots, then the other laws in their own. */
 FN void hf_penalties_of(HF_PARAMETERS, u32 varied)
 {
-    GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
     GLOBAL real *penalty = HF_S(PENALTY);
     const hf_numbers precisions = hf_precisions(HF, varied), taus = hf_taus(HF, varied);
-    TEAM_FOR_PACK(i, mi[HF_SLOTS]) {
-        const pack offset = LOADP(x, i) - LOADP(aux, i);
-        STOREP(penalty, i, pflush(pflush(PK(0.5) * hf_number(precisions, i) * offset) * offset));
-    }
+    TEAM_FOR_PACK(i, mi[HF_SLOTS])
+        STOREP(penalty, i, hf_gaussian_value(hf_term_of_x(HF, hf_number(precisions, i), i)));
     if (mi[HF_HAS_POISSON])
         TEAM_FOR_PACK(i, mi[HF_SLOTS]) {
             const pack tau = hf_number(taus, i);
-            const pmask poisson = tau > PK(0.0);
-            if (PANY(poisson)) {
-                const pack n = LOADP(aux, i), lambda = pflush(tau * LOADP(x, i));
-                const pack term = poisson_term(PFMA(tau, LOADP(x, i), -n), lambda, n,
-                                               poisson_slope(lambda, n), PACK_OF(HF_HUGE));
-                STOREP(penalty, i, PSELECT(poisson, term, LOADP(penalty, i)));
-            }
+            const pmask own = tau > PK(0.0);
+            if (PANY(own))
+                STOREP(penalty, i,
+                       PSELECT(own, hf_poisson_value(hf_term_of_x(HF, tau, i)), LOADP(penalty, i)));
         }
     if (mi[HF_HAS_AFFINE])
-        TEAM_FOR_PACK(i, mi[HF_SLOTS]) {
-            const hf_affine a = hf_affine_of(HF, i);
-            STOREP(penalty, i, PSELECT(hf_is_affine(a), hf_affine_term(a), LOADP(penalty, i)));
-        }
+        TEAM_FOR_PACK(i, mi[HF_SLOTS]) STOREP(penalty, i, hf_value_of_y(HF, i, LOADP(penalty, i)));
 }
 FN void hf_penalties(HF_PARAMETERS)
 {
@@ -302,13 +293,11 @@ FN_LARGE void hf_gradient(HF_PARAMETERS, hf_part_key key)
 FN void hf_constraint_gradient(HF_PARAMETERS)
 {
     GLOBAL real *gradient = HF_S(GRADIENT);
-    GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
     TEAM_FOR_PACK(i, mi[HF_DENSE])
         STOREP(gradient, i,
-               pflush(PFMA(LOADM(HF_R(PRECISION), i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i))));
+               pflush(hf_gaussian_slope(hf_term_of_x(HF, LOADM(HF_R(PRECISION), i), i), LOADP(gradient, i))));
     if (mi[HF_HAS_AFFINE])
-        TEAM_FOR_PACK(i, mi[HF_DENSE])
-            STOREP(gradient, i, pflush(LOADP(gradient, i) + hf_affine_slope(HF, i)));
+        TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, pflush(hf_slope_of_y(HF, i, LOADP(gradient, i))));
 }
 
 /* For every worker; HF_HUGE outside the domain. `derivatives`: 0, 1 or MODEL_SLOPE. */

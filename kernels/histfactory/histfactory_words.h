@@ -76,6 +76,13 @@ FN void model_stiffen(MODEL_PARAMETERS, real factor)
     hf_stiffen(HF, factor);
 }
 
+/* The strength of a law of y decides how its slots' data are drawn. */
+#define HF_ADD_STRENGTH(NAME, name, word, inspected, datum, ...)      \
+    if (datum == HF_COUNT)                                            \
+        tau = tau + hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot); \
+    else                                                              \
+        *precision = *precision + hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot);
+
 FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,
                     PRIVATE pmask *measured, PRIVATE pack *precision)
 {
@@ -92,8 +99,7 @@ FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pma
     pack tau = LOADM(HF_R(TAU), slot);
     *precision = LOADM(HF_R(PRECISION), slot);
     if (mi[HF_HAS_AFFINE]) {
-        tau = tau + hf_affine_number(mi, mr, HF_AFFINE_TAU, slot);
-        *precision = *precision + hf_affine_number(mi, mr, HF_AFFINE_PRECISION, slot);
+        HF_LAWS_OF_Y(HF_ADD_STRENGTH)
     }
     *counted = AND(drawn, tau > zero);
     *measured = AND(AND(drawn, PNOT(*counted)), *precision > zero);

@@ -150,7 +150,7 @@ struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
 static size_t point_size(const struct rows_points *call)
 {
     return call->entry == call->model->family->tangent && call->model->family->data_derivatives
-               ? HF_TANGENT_POINT_SIZE(call->model->n_slots)
+               ? POINT_TANGENT_SIZE(call->model->n_slots)
                : call->model->n_slots;
 }
 

@@ -1,5 +1,6 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
+#include "histfactory/histfactory_templates.h"
 #include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
@@ -98,8 +99,7 @@ static void write_affine(struct freezer *f, const struct hf_set *set, uint32_t i
     const size_t n = f->n.slots;
     row[HF_AFFINE_OFFSET * n] = set->offset;
     row[HF_AFFINE_SLOPE * n] = set->slope;
-    if (set->sigma) row[HF_AFFINE_PRECISION * n] = 1.0 / (set->sigma[i] * set->sigma[i]);
-    if (set->tau) row[HF_AFFINE_TAU * n] = set->tau[i];
+    row[(size_t)hf_law(set)->row * n] = set->tau ? set->tau[i] : 1.0 / (set->sigma[i] * set->sigma[i]);
     row[HF_AFFINE_WEIGHT * n] = 1.0 / (width * width);
 }
 
@@ -116,10 +116,10 @@ static void map_parameter(struct freezer *f, const struct frozen_maps *maps, con
     maps->place_of[aux] = (uint32_t)(8 * f->n.panels + slot);
     maps->data[aux] = set->aux[i];
     if (set->sigma) f->model->gauss_constant += host_gauss_constant(set->sigma[i]);
-    if (set->affine) {
-        maps->width[p] = hf_affine_width(set, i);
+    if (hf_law(set)->row) {
+        maps->width[p] = hf_width_of_y(set, i);
         write_affine(f, set, i, slot, maps->width[p]);
-    } else if (set->constraint == HF_GAUSSIAN) {
+    } else if (set->sigma) {
         maps->width[p] = set->sigma[i];
         f->reals.at[HEADER(f, HF_R_PRECISION) + slot] = 1.0 / (set->sigma[i] * set->sigma[i]);
     } else {
@@ -210,7 +210,7 @@ static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
     const struct hf_templates *templates = &f->model->templates;
     const size_t slots = f->n.slots;
     if (f->n_templates == 0) return true;
-    if (!hf_templates_freeze(f)) return false;
+    if (!freeze_templates(f)) return false;
     memcpy(maps->data + f->spec->n_main + f->spec->n_aux, templates->observed,
            f->n_templates * sizeof *maps->data);
     if (f->n.widths) {
@@ -258,35 +258,20 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
                                      : model->gauss_constant;
     for (uint32_t i = 0; i < spec->n_main; i++) sum += host_poisson_constant(data[i]);
     for (uint32_t k = 0; k < spec->n_sets; k++)
-        if (spec->sets[k].constraint == HF_POISSON)
-            for (uint32_t i = 0; i < spec->sets[k].size; i++)
-                sum += host_poisson_constant(data[spec->n_main + spec->sets[k].first_aux + i]);
+        for (uint32_t i = 0; spec->sets[k].tau && i < spec->sets[k].size; i++)
+            sum += host_poisson_constant(data[spec->n_main + spec->sets[k].first_aux + i]);
     return sum;
 }
 
-paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
-                         struct hf_model **made)
+paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
+                         struct hf_model *model)
 {
-    struct hf_model *model = paritas_allocate_clear(context, 1, sizeof *model);
-    *made = NULL;
-    if (!model) {
-        hf_spec_free(spec);
-        return paritas_fail_memory(context);
-    }
-    model->allocator = context->allocator;
-    model->spec = spec;
-    model->frozen.family = &hf_family;
+    struct freezer f = {.context = context, .spec = model->spec, .options = options, .model = model};
     model->frozen.serial = device_model_serial();
     model->frozen.constant = likelihood_constant;
-    arena_open(&model->arena, &context->allocator);
-    struct freezer f = {.context = context, .spec = spec, .options = options, .model = model};
-    const paritas_status found = hf_templates_find(&f);
-    if (found != PARITAS_OK) {
-        hf_model_free((paritas_model *)model);
-        return found;
-    }
+    TRY(freeze_find_templates(&f));
     arena_open(&f.arena, &context->allocator);
-    bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
+    bool done = freeze_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
     model->frozen.tables = (struct device_tables){f.ints.at, f.reals.at, f.ints.n, f.reals.n};
@@ -294,12 +279,8 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     paritas_release(&context->allocator, f.pairs.at);
     paritas_release(&context->allocator, f.works.at);
     arena_free(&f.arena);
-    if (!done) {
-        hf_model_free((paritas_model *)model);
-        return fits ? paritas_fail_memory(context)
-                    : paritas_fail(context, PARITAS_OUT_OF_MEMORY,
-                                   "the model is too large: one fit would need more than 2^32 numbers");
-    }
-    *made = model;
-    return PARITAS_OK;
+    if (!fits)
+        return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
+                            "the model is too large: one fit would need more than 2^32 numbers");
+    return done ? PARITAS_OK : paritas_fail_memory(context);
 }

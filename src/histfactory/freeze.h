@@ -7,7 +7,7 @@
 #define PARITAS_HISTFACTORY_FREEZE_H
 
 #include "histfactory/histfactory_arrays.h"
-#include "histfactory/histfactory_model.h"
+#include "histfactory/histfactory_frozen.h"
 
 /* `failed` is sticky: check once at the end. */
 struct ints { /* grows */
@@ -109,5 +109,17 @@ bool freeze_reserve(struct freezer *f, size_t ints, size_t reals);
 bool freeze_layout(struct freezer *f);
 /* Writes all tables but the slab layout. Returns false without memory. */
 bool freeze_tables(struct freezer *f);
+
+/* Marks in the spec what templates replace, lists and counts them. NOT_FOUND or INVALID_ARGUMENT, with index
+ * and reason. */
+paritas_status freeze_find_templates(struct freezer *f);
+/* Runs before the tables are made. False: out of memory. */
+bool freeze_list_widths(struct freezer *f);
+/* Runs when the tables are made. False: out of memory. */
+bool freeze_templates(struct freezer *f);
+
+/* Fills `model`, which has its spec, allocator and an open arena. */
+paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
+                         struct hf_model *model);
 
 #endif

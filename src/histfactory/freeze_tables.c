@@ -30,16 +30,13 @@ static void number_slots(struct freezer *f)
     for (size_t l = 0; l < f->n.sets; l++) {
         const struct hf_set *set = &f->spec->sets[f->sets[l].set];
         f->sets[l].record.slot = (uint32_t)f->n.slots;
-        f->sets[l].record.constraint = set->affine                      ? HF_AFFINE_CONSTRAINT
-                                       : set->constraint == HF_GAUSSIAN ? HF_NORMAL_CONSTRAINT
-                                       : set->constraint == HF_POISSON  ? HF_POISSON_CONSTRAINT
-                                                                        : HF_NO_CONSTRAINT;
+        f->sets[l].record.constraint = set->constraint;
         f->n.slots += 8 * f->channels[f->sets[l].channel].record.panels;
     }
     f->n.blocks = f->n.dense / 8;
     f->n.locals = f->n.slots - f->n.dense;
     for (uint32_t k = 0; k < f->spec->n_sets; k++)
-        if (f->spec->sets[k].affine) f->n.affine = HF_AFFINE_ROWS * f->n.slots;
+        if (hf_law(&f->spec->sets[k])->row) f->n.affine = HF_AFFINE_ROWS * f->n.slots;
 }
 
 /* A factor at 1 and -1. */
@@ -119,7 +116,7 @@ static void write_header(struct freezer *f)
                              (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
-        if (f->sets[l].record.constraint == HF_POISSON_CONSTRAINT) HEADER(f, HF_HAS_POISSON) = 1;
+        if (f->sets[l].record.constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
     HEADER(f, HF_HAS_AFFINE) = n->affine != 0;
 }
 

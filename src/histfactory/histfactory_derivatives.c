@@ -10,6 +10,7 @@
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
+#include "histfactory/histfactory_templates.h"
 #include "histfactory/modifiers/modifier_numbers.h"
 
 #include <string.h>
@@ -204,7 +205,7 @@ struct width {
 static struct width width_of(const struct hf_model *model, const double *numbers, const double *moves,
                              const struct hf_set *set, uint32_t i)
 {
-    struct width width = {.poisson = set->constraint == HF_POISSON};
+    struct width width = {.poisson = set->tau};
     const uint32_t index = model->templates.width_of ? model->templates.width_of[set->first + i] : 0;
     const struct hf_varied_width *w = index ? &model->templates.widths[index - 1] : NULL;
     if (!w || !hf_follows_rates(w, numbers, i - w->first)) return width;
@@ -306,13 +307,13 @@ static bool add_constraints(const struct hf_model *model, const struct derivatio
             const struct width w = width_of(model, numbers, moves, set, i);
             const double width1 = width_moved(&w);
             struct term term;
-            if (set->constraint == HF_POISSON) {
+            if (set->tau) {
                 if (!(width * y > 0.0 || (width * y >= 0.0 && d->data[place] <= 0.0))) return false;
                 term = d->follow && w.varied && !set->aux_given
                            ? following_term(y, width, y1, width1)
                            : poisson_term(y, d->data[place], width, y1, datum1, width1);
             } else {
-                if (set->constraint == HF_LOGNORMAL && !(y > 0.0)) return false;
+                if (hf_law(set)->domain == HF_POSITIVE && !(y > 0.0)) return false;
                 term = gauss_term(hf_expected_aux(set, width, x), d->data[place], width,
                                   hf_expected_aux_slope(set, width, x) * x1, datum1, width1);
             }
@@ -423,7 +424,7 @@ static void pull_templates(const struct hf_model *model, const struct tangent *a
            model->frozen.n_templates * sizeof *templates);
     pull_rates(model, at, numbers, weights, NULL, templates);
     for (uint32_t k = 0; k < spec->n_sets; k++)
-        for (uint32_t i = 0; spec->sets[k].constraint == HF_POISSON && i < spec->sets[k].size; i++) {
+        for (uint32_t i = 0; spec->sets[k].tau && i < spec->sets[k].size; i++) {
             const struct width w = width_of(model, numbers, NULL, &spec->sets[k], i);
             pull_width(&w, numbers, NULL,
                        weights[spec->n_main + spec->sets[k].first_aux + i] *

@@ -1,9 +1,12 @@
 /* histfactory_model.c: HistFactory models in the public interface. */
 #include "histfactory/histfactory_model.h"
+#include "histfactory/freeze.h"
 #include "histfactory/histfactory_bends.h"
+#include "histfactory/histfactory_templates.h"
 #include "base/sized.h"
 #include "base/json/json.h"
 #include "modules/histfactory_entries.h"
+#include "histfactory/histfactory_arrays.h"
 #include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/fit_rows.h"
 
@@ -15,6 +18,39 @@ enum {
 #undef X
 };
 extern const struct kernel_module paritas_module_histfactory;
+static const struct paritas_family hf_family;
+
+static void free_model(paritas_model *given)
+{
+    struct hf_model *model = (struct hf_model *)given;
+    const paritas_allocator allocator = model->allocator;
+    hf_spec_free(model->spec);
+    arena_free(&model->arena);
+    paritas_release(&allocator, (void *)model->frozen.tables.ints);
+    paritas_release_aligned(&allocator, (void *)model->frozen.tables.reals);
+    paritas_release(&allocator, model);
+}
+
+/* Takes `spec` over, also on failure. */
+static paritas_status make_model(paritas_context *context, struct hf_spec *spec,
+                                 const paritas_model_options *options, paritas_model **made)
+{
+    struct hf_model *model = paritas_allocate_clear(context, 1, sizeof *model);
+    if (!model) {
+        hf_spec_free(spec);
+        return paritas_fail_memory(context);
+    }
+    model->allocator = context->allocator;
+    model->spec = spec;
+    model->frozen.family = &hf_family;
+    arena_open(&model->arena, &context->allocator);
+    const paritas_status status = hf_freeze(context, options, model);
+    if (status == PARITAS_OK)
+        *made = (paritas_model *)model;
+    else
+        free_model((paritas_model *)model);
+    return status;
+}
 
 paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace,
                                     const paritas_model_options *given, paritas_model **model)
@@ -22,7 +58,6 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
     REQUIRE(context, model);
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     struct hf_spec *spec;
-    struct hf_model *made;
     *model = NULL;
     REQUIRE(context, workspace);
     TRY(OPTIONS_READ(context, paritas_model_options, "options", given, &options));
@@ -33,20 +68,7 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
         hf_spec_free(spec);
         return settled;
     }
-    TRY(hf_freeze(context, spec, &options, &made));
-    *model = (paritas_model *)made;
-    return PARITAS_OK;
-}
-
-void hf_model_free(paritas_model *given)
-{
-    struct hf_model *model = (struct hf_model *)given;
-    const paritas_allocator allocator = model->allocator;
-    hf_spec_free(model->spec);
-    arena_free(&model->arena);
-    paritas_release(&allocator, (void *)model->frozen.tables.ints);
-    paritas_release_aligned(&allocator, (void *)model->frozen.tables.reals);
-    paritas_release(&allocator, model);
+    return make_model(context, spec, &options, model);
 }
 
 static const struct hf_spec *spec_of(const paritas_model *model)
@@ -132,38 +154,38 @@ static double precision_of(const struct frozen *frozen, size_t datum)
     return 0.0;
 }
 
-/* Where an affine law expects its datum: y = offset + slope x is the datum over tau, or its exponential. */
-static void affine_centres(const struct frozen *frozen, const double *data, double *centres)
+/* Of laws of y. */
+static void centres_of_y(const struct frozen *frozen, const double *data, double *centres)
 {
     const struct hf_model *model = (const struct hf_model *)frozen;
     const struct hf_spec *spec = model->spec;
     for (uint32_t s = 0; s < spec->n_sets; s++) {
         const struct hf_set *set = &spec->sets[s];
-        for (uint32_t i = 0; set->affine && i < set->size; i++) {
-            const double datum = data[spec->n_main + set->first_aux + i],
-                         y = set->constraint == HF_LOGNORMAL ? host_exp(datum) : datum / set->tau[i];
-            centres[set->first + i] = (y - set->offset) / set->slope;
-        }
+        for (uint32_t i = 0; hf_law(set)->row && i < set->size; i++)
+            centres[set->first + i] = hf_centre_of_y(set, i, data[spec->n_main + set->first_aux + i]);
     }
 }
 
 /* Expected rates of each point. */
-static paritas_status run_rates(paritas_context *context, struct hf_points *points)
+static paritas_status run_rates(paritas_context *context, struct paritas_device *device,
+                                struct hf_points *points)
 {
     const struct hf_model *model = points->model;
-    return hf_points_run(context, context->device, model->frozen.family->expected,
+    return hf_points_run(context, device, model->frozen.family->expected,
                          HF_EXPECTED_SIZE(model->n_bins, model->n_cells), points);
 }
 
-static paritas_status expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
-                                    const double *points, const double *data, double *expected)
+static paritas_status expected_data(paritas_context *context, struct paritas_device *device,
+                                    const paritas_model *model, size_t n_points, const double *points,
+                                    const double *data, double *expected)
 {
-    return run_rates(context, &(struct hf_points){.model = (const struct hf_model *)model,
-                                                  .n = n_points,
-                                                  .points = points,
-                                                  .data = data,
-                                                  .to = expected,
-                                                  .take = take_data});
+    return run_rates(context, device,
+                     &(struct hf_points){.model = (const struct hf_model *)model,
+                                         .n = n_points,
+                                         .points = points,
+                                         .data = data,
+                                         .to = expected,
+                                         .take = take_data});
 }
 
 static void take_rates(void *user, size_t k, const double *point_row, const double *rates)
@@ -177,12 +199,13 @@ static void take_rates(void *user, size_t k, const double *point_row, const doub
 static paritas_status expected_by_sample(paritas_context *context, const paritas_model *model,
                                          const double *point, const double *data, double *expected)
 {
-    return run_rates(context, &(struct hf_points){.model = (const struct hf_model *)model,
-                                                  .n = 1,
-                                                  .points = point,
-                                                  .data = data,
-                                                  .to = expected,
-                                                  .take = take_rates});
+    return run_rates(context, context->device,
+                     &(struct hf_points){.model = (const struct hf_model *)model,
+                                         .n = 1,
+                                         .points = point,
+                                         .data = data,
+                                         .to = expected,
+                                         .take = take_rates});
 }
 
 static void take_jacobian(void *user, size_t k, const double *point_row, const double *answer)
@@ -208,7 +231,7 @@ static paritas_status expected_jacobian(paritas_context *context, const paritas_
     return hf_jacobian_run(context, context->device, &points);
 }
 
-const struct paritas_family hf_family = {
+static const struct paritas_family hf_family = {
     .name = "histfactory",
     .module = &paritas_module_histfactory,
     .evaluate = ENTRY_hf_evaluate,
@@ -220,7 +243,7 @@ const struct paritas_family hf_family = {
     .draw = ENTRY_hf_draw,
     .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
     .tangent = ENTRY_hf_tangent_rows,
-    .free = hf_model_free,
+    .free = free_model,
     .precision = precision_of,
     .expected_data = expected_data,
     .expected_jacobian = expected_jacobian,
@@ -234,7 +257,7 @@ const struct paritas_family hf_family = {
     .check_templates = hf_check_templates,
     .put_templates = hf_put_templates,
     .suggest_aux = hf_suggest_aux,
-    .constraint_centres = affine_centres,
+    .constraint_centres = centres_of_y,
     .constraint_widths = hf_constraint_widths,
     .data_derivatives = hf_data_derivatives,
     .expected_pullback = hf_expected_pullback,

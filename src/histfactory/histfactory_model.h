@@ -1,25 +1,8 @@
-/* histfactory_model.h: a HistFactory model. Immutable. */
+/* histfactory_model.h: HistFactory models in the public interface, and evaluations of them. */
 #ifndef PARITAS_HISTFACTORY_MODEL_H
 #define PARITAS_HISTFACTORY_MODEL_H
 
-#include "histfactory/histfactory_templates.h"
-
-struct hf_model {
-    struct frozen frozen; /* first */
-    paritas_allocator allocator;
-    struct hf_spec *spec; /* owned: names, samples, observations */
-    struct arena arena;   /* maps, names, templates */
-    /* element of the cell array, by channel, sample, bin */
-    uint32_t *cell_of;
-    size_t n_rates;
-    double gauss_constant;         /* sum over Gaussians of ln(sigma sqrt(2 pi)) */
-    size_t n_bins, n_cells;        /* with padding: elements of an array by bin, by cell */
-    struct hf_templates templates; /* if any */
-};
-
-extern const struct paritas_family hf_family;
-
-void hf_model_free(paritas_model *model);
+#include "histfactory/histfactory_frozen.h"
 
 /* Evaluations at points. `take` gets the kernels' answer for each. Arrays: user's order, a row a point. */
 struct hf_points {
@@ -44,9 +27,5 @@ paritas_status hf_data_derivatives(paritas_context *context, const paritas_model
 paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *model, size_t n,
                                     const double *points, const double *data, const double *weights,
                                     double *by_points, double *by_templates);
-
-/* Freezes `spec` and takes it over, also on failure. */
-paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
-                         struct hf_model **model);
 
 #endif

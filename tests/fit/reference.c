@@ -279,9 +279,9 @@ struct jet reference_twice_nll(const struct reference *reference, const double *
             const struct jet own = parameter(point, set->first + e, i, j),
                              y = add(scaled(set->slope, own), constant(set->offset)),
                              x = set->constraint == HF_LOGNORMAL ? logarithm(y) : y;
-            if (set->constraint == HF_POISSON)
+            if (set->tau)
                 sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
-            if (set->constraint == HF_GAUSSIAN || set->constraint == HF_LOGNORMAL) {
+            if (set->sigma) {
                 const double sigma = set->sigma[e];
                 const struct jet pull =
                     scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));

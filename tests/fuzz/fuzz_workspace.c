@@ -19,8 +19,8 @@ static void check_set(const struct hf_set *set)
               set->init[k] <= set->upper[k]);
         check(set->fixed[k] <= 1);
         check((set->constraint == HF_UNCONSTRAINED) == (set->aux == NULL));
-        check((set->constraint == HF_GAUSSIAN) == (set->sigma != NULL) &&
-              (set->constraint == HF_POISSON) == (set->tau != NULL));
+        check((hf_law(set)->datum == HF_MEASUREMENT) == (set->sigma != NULL) &&
+              (hf_law(set)->datum == HF_COUNT) == (set->tau != NULL));
         if (set->aux != NULL) check(finite(set->aux[k]));
         if (set->sigma != NULL) check(finite(set->sigma[k]) && set->sigma[k] > 0.0);
         if (set->tau != NULL) check(finite(set->tau[k]) && set->tau[k] > 0.0 && set->aux[k] >= 0.0);
@@ -108,7 +108,9 @@ static void check_model(const paritas_workspace *document)
     if (paritas_model_parameter_count(model) <= PARAMETERS &&
         paritas_model_main_count(model) + paritas_model_aux_count(model) <= DATA) {
         const double *point = paritas_model_suggested_init(model);
-        check(paritas_evaluate(context, model, 1, point, 0, NULL, &value, gradient, hessian) == PARITAS_OK);
+        const paritas_evaluate_answers answers = {
+            .size = sizeof answers, .twice_nll = &value, .gradient = gradient, .hessian = hessian};
+        check(paritas_evaluate(context, model, 1, point, 0, NULL, &answers) == PARITAS_OK);
         check(paritas_expected_data(context, model, 1, point, expected) == PARITAS_OK);
     }
     paritas_model_free(model);

@@ -441,7 +441,8 @@ TEST(a_measurement_chooses_the_law_of_factors_of_bins)
         assert_true(fabs(stat->sigma[i] * stat->sigma[i] * stat2->tau[i] - 1.0) < 1e-15);
         assert_true(stat2->aux[i] == stat2->tau[i]);
     }
-    assert_false(unc2->affine || stat2->affine);
+    assert_int_equal(unc2->constraint, HF_GAUSSIAN);
+    assert_int_equal(stat2->constraint, HF_POISSON);
     hf_spec_free(own);
     hf_spec_free(other);
     assert_int_equal(ledger.live, 0);
@@ -513,7 +514,7 @@ TEST(a_document_of_the_wrong_meaning_is_refused_with_its_place)
         {LUMI, LUMI ", {\"name\": \"scale\", \"constraint\": {\"type\": \"gaussian\", \"offset\": 1}}",
          P "[1].constraint: only \"poisson\" and \"lognormal\" have an offset and a slope"},
         {LUMI, LUMI ", {\"name\": \"stat\", \"constraint\": {\"type\": \"lognormal\"}}",
-         P "[1].constraint: its widths come from rates, so it is \"gaussian\", \"poisson\" or \"none\", "
+         P "[1].constraint: its widths come from rates, so it is \"none\", \"gaussian\" or \"poisson\", "
            "without "
            "offset and slope"},
         {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [1]}",

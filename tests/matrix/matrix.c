@@ -285,6 +285,7 @@ static const struct {
     const char *name;
     void (*add)(struct matrix *matrix);
 } families[] = {{"histfactory", add_histfactory},
+                {"constraints", add_constraints},
                 {"toys", add_toys},
                 {"losscone", add_losscone},
                 {"kappa", add_kappa},

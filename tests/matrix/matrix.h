@@ -94,6 +94,7 @@ void assert_every_entry_ran(const paritas_context *context, const char *except);
 
 /* The families of claims: a file each. */
 void add_histfactory(struct matrix *matrix);
+void add_constraints(struct matrix *matrix);
 void add_toys(struct matrix *matrix);
 void add_losscone(struct matrix *matrix);
 void add_kappa(struct matrix *matrix);

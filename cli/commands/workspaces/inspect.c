@@ -11,7 +11,7 @@ static void write_parameter(struct writer *w, const struct session *session, siz
     const struct range bounds = bounds_of(session, i);
     write_object(w, NULL, false);
     write_members(w, "name:s constraint:s init:n", parameter_name(session, i),
-                  hf_inspect_constraint(constraint), paritas_model_suggested_init(session->model)[i]);
+                  hf_constraint_kinds[constraint].inspected, paritas_model_suggested_init(session->model)[i]);
     write_numbers(w, "bounds", 2, (const double[2]){bounds.lower, bounds.upper});
     write_bool(w, "fixed", paritas_model_suggested_fixed(session->model)[i]);
     write_close(w);
@@ -95,8 +95,7 @@ static void write_parameters(struct session *session, const struct hf_spec *spec
         for (size_t i = 0; i < set->size; i++) n_fixed += set->fixed[i] != 0;
         snprintf(bounds, sizeof bounds, "%.6g .. %.6g", set->lower[0], set->upper[0]);
         snprintf(fixed, sizeof fixed, "%zu fixed", n_fixed);
-        table_row(&table, set->name, (size_t)set->size, hf_inspect_constraint(set->constraint), set->init[0],
-                  bounds,
+        table_row(&table, set->name, (size_t)set->size, hf_law(set)->inspected, set->init[0], bounds,
                   n_fixed == set->size ? "fixed"
                   : n_fixed > 0        ? fixed
                                        : "");

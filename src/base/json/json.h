@@ -61,8 +61,8 @@ struct paritas_workspace {
     struct json *root;
     const char *label;                    /* file name, for messages */
     const struct paritas_workspace *base; /* of json_share; NULL: all nodes are its own */
-    const struct hf_reading *reading;     /* histfactory/workspace_read.h; in the arena, or NULL */
-    atomic_bool is_patchset;              /* a check found so: documents do not change */
+    const void *reading; /* what its reader keeps in the arena for documents that share it; NULL: nothing */
+    atomic_bool is_patchset; /* a check found so: documents do not change */
 };
 
 /* Copies the bytes. Failures: "LABEL: line L, column C: reason". */

@@ -45,21 +45,28 @@ static inline void hf_put_constraint(struct hf_set *set, uint32_t k, double vari
 /* Expected auxiliary datum at x and its derivative. `width`: the datum's tau or sigma. */
 static inline double hf_expected_aux(const struct hf_set *set, double width, double x)
 {
-    const double y = set->offset + set->slope * x;
-    return set->constraint == HF_POISSON ? width * y : set->constraint == HF_LOGNORMAL ? host_log(y) : y;
+    const double mean = hf_law(set)->scale->mean(set->offset + set->slope * x);
+    return set->tau ? width * mean : mean;
 }
 static inline double hf_expected_aux_slope(const struct hf_set *set, double width, double x)
 {
-    return set->constraint == HF_POISSON     ? width * set->slope
-           : set->constraint == HF_LOGNORMAL ? set->slope / (set->offset + set->slope * x)
-                                             : set->slope;
+    const double slope = hf_law(set)->scale->slope(set->offset + set->slope * x, set->slope);
+    return set->tau ? width * slope : slope;
 }
-/* Width of the parameter: from the expected curvature where the datum is expected; Poisson: at least one
- * count. */
-static inline double hf_affine_width(const struct hf_set *set, uint32_t i)
+/* Where the parameter expects a datum of a law of y. */
+static inline double hf_centre_of_y(const struct hf_set *set, uint32_t i, double datum)
 {
-    if (set->constraint == HF_LOGNORMAL) return set->sigma[i] * host_exp(set->aux[i]) / set->slope;
-    return host_sqrt(set->aux[i] > 1.0 ? set->aux[i] : 1.0) / (set->tau[i] * set->slope);
+    return (hf_law(set)->scale->inverse(set->tau ? datum / set->tau[i] : datum) - set->offset) / set->slope;
+}
+/* The parameter's width under a law of y: from the expected curvature where its datum is expected; a count is
+ * at least one. */
+static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
+{
+    const struct hf_scale *scale = hf_law(set)->scale;
+    const double datum = set->aux[i];
+    if (set->sigma) return set->sigma[i] * scale->inverse_slope(datum) / set->slope;
+    return host_sqrt(datum > 1.0 ? datum : 1.0) / (set->tau[i] * set->slope) *
+           scale->inverse_slope(datum / set->tau[i]);
 }
 
 /* histosys: S and A of a bin, 8 places apart (kernel tables). */

@@ -15,6 +15,7 @@
 #define PARITAS_HISTFACTORY_MODIFIERS_H
 
 #include "base/context.h"
+#include "histfactory/modifiers/constraints.h"
 
 /* By name: pyhf numbers parameters in this order. */
 #define HF_MODIFIERS(MODIFIER)         \
@@ -28,7 +29,6 @@
 
 #define HF_MODIFIER_TYPE(NAME, name) HF_##NAME,
 typedef enum hf_type { HF_MODIFIERS(HF_MODIFIER_TYPE) HF_TYPE_COUNT } hf_type;
-typedef enum hf_constraint { HF_UNCONSTRAINED, HF_GAUSSIAN, HF_POISSON, HF_LOGNORMAL } hf_constraint;
 
 /* "data" of a modifier. */
 enum hf_data {

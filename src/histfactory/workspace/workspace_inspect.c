@@ -57,23 +57,16 @@ static struct json *append_pair(struct inspect *inspect, struct json *array, con
     return pair;
 }
 
-const char *hf_inspect_constraint(hf_constraint constraint)
-{
-    return constraint == HF_GAUSSIAN    ? "constrained_by_normal"
-           : constraint == HF_POISSON   ? "constrained_by_poisson"
-           : constraint == HF_LOGNORMAL ? "constrained_by_lognormal"
-                                        : "unconstrained";
-}
-
 /* Constraint by pyhf's laws of the modifiers. */
 static const char *constraint_of(uint32_t types)
 {
     uint32_t constraints = 0;
     for (int type = 0; type < HF_TYPE_COUNT; type++)
         if (types & HF_BIT(type)) constraints |= HF_BIT(hf_kind((hf_type)type)->constraint);
-    return hf_inspect_constraint(constraints & HF_BIT(HF_UNCONSTRAINED) ? HF_UNCONSTRAINED
-                                 : constraints & HF_BIT(HF_POISSON)     ? HF_POISSON
-                                                                        : HF_GAUSSIAN);
+    const hf_constraint law = constraints & HF_BIT(HF_UNCONSTRAINED) ? HF_UNCONSTRAINED
+                              : constraints & HF_BIT(HF_POISSON)     ? HF_POISSON
+                                                                     : HF_GAUSSIAN;
+    return hf_constraint_kinds[law].inspected;
 }
 
 static void add_names(struct inspect *inspect, struct json *root)

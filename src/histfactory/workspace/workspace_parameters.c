@@ -128,8 +128,19 @@ static paritas_status refuse_config(const struct build *build, uint32_t config, 
 /* The law that the measurement or the kind asks for. */
 static struct hf_law law_of(const struct hf_set *set, const struct set_build *from)
 {
-    const struct hf_law own = {false, false, set->kind->constraint, 0.0, 1.0};
-    return from->config && from->config->law.given ? from->config->law : own;
+    struct hf_law law = {false, false, set->kind->constraint, 0.0, 1.0};
+    if (from->config && from->config->law.given) law = from->config->law;
+    if (!set->kind->fill) law.constraint = hf_constraint_given(law.constraint);
+    return law;
+}
+
+static bool has_offset(hf_constraint constraint)
+{
+    return hf_constraint_kinds[hf_constraint_given(constraint)].row != 0;
+}
+static bool is_of_parameter(hf_constraint constraint)
+{
+    return hf_constraint_kinds[constraint].row == 0;
 }
 
 /* A configured law must fit the kind, and have its numbers. */
@@ -137,25 +148,34 @@ static paritas_status check_law(const struct build *build, const struct hf_set *
                                 const struct set_build *from, const struct hf_law *law)
 {
     const struct hf_modifier_kind *kind = set->kind;
-    const bool counts = law->constraint == HF_POISSON, logarithm = law->constraint == HF_LOGNORMAL;
+    const struct hf_constraint_kind *wanted = &hf_constraint_kinds[law->constraint];
+    char words[96], reason[192];
     if (!law->given) return PARITAS_OK;
-    if (law->is_affine && !counts && !logarithm)
-        return refuse_config(build, from->config_at, "constraint", HF_NONE,
-                             "only \"poisson\" and \"lognormal\" have an offset and a slope", "");
-    if (kind->fill && (law->is_affine || logarithm))
-        return refuse_config(build, from->config_at, "constraint", HF_NONE,
-                             "its widths come from rates, so it is \"gaussian\", \"poisson\" or \"none\", "
-                             "without offset and slope",
-                             "");
-    const bool own = kind->fill || law->constraint == HF_UNCONSTRAINED ||
-                     (law->constraint == HF_GAUSSIAN && kind->constraint == HF_GAUSSIAN);
-    const enum hf_setting needed[] = {HF_GIVEN_AUXDATA, counts ? HF_GIVEN_FACTORS : HF_GIVEN_SIGMAS};
+    if (law->is_affine && !has_offset(law->constraint)) {
+        snprintf(reason, sizeof reason, "only %s have an offset and a slope",
+                 hf_constraint_words(has_offset, " and ", words));
+        return refuse_config(build, from->config_at, "constraint", HF_NONE, reason, "");
+    }
+    if (kind->fill && (law->is_affine || wanted->row)) {
+        snprintf(reason, sizeof reason, "its widths come from rates, so it is %s, without offset and slope",
+                 hf_constraint_words(is_of_parameter, " or ", words));
+        return refuse_config(build, from->config_at, "constraint", HF_NONE, reason, "");
+    }
+    const bool own = kind->fill || wanted->datum == HF_NO_DATUM || law->constraint == kind->constraint;
+    const enum hf_setting needed[] = {HF_GIVEN_AUXDATA,
+                                      wanted->datum == HF_COUNT ? HF_GIVEN_FACTORS : HF_GIVEN_SIGMAS};
     for (size_t k = 0; !own && k < COUNT_OF(needed); k++)
         if (!from->config->settings[needed[k]].at)
             return refuse_config(build, from->config_at, "constraint", HF_NONE,
                                  "such a constraint has no defaults: missing are its ",
                                  hf_setting_names[needed[k]]);
     return PARITAS_OK;
+}
+
+/* Must offset + slope * parameter be positive? Where widths come from rates, the kind's bounds see to it. */
+static bool needs_positive(const struct hf_set *set)
+{
+    return hf_law(set)->domain == HF_POSITIVE && !set->kind->fill;
 }
 
 static paritas_status fill_set(struct build *build, struct hf_set *set, const struct set_build *from)
@@ -170,7 +190,6 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     set->constraint = law.constraint;
     set->offset = law.offset;
     set->slope = law.slope;
-    set->affine = law.constraint == HF_LOGNORMAL || (law.constraint == HF_POISSON && !kind->fill);
     set->scalar = kind->extent == HF_ONE;
     set->first = spec->n_parameters;
     set->first_aux = spec->n_aux;
@@ -183,14 +202,13 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     set->lower = numbers + n;
     set->upper = numbers + 2 * n;
     if (set->constraint != HF_UNCONSTRAINED) set->aux = numbers + 3 * n;
-    if (set->constraint == HF_GAUSSIAN || set->constraint == HF_LOGNORMAL) set->sigma = numbers + 4 * n;
-    if (set->constraint == HF_POISSON) set->tau = numbers + 4 * n;
+    if (hf_law(set)->datum == HF_MEASUREMENT) set->sigma = numbers + 4 * n;
+    if (hf_law(set)->datum == HF_COUNT) set->tau = numbers + 4 * n;
     for (size_t k = 0; k < n; k++) {
         set->init[k] = kind->init;
         set->lower[k] = kind->lower;
         set->upper[k] = kind->upper;
-        /* where y is 0 the domain of these laws ends */
-        if (set->affine && set->lower[k] < -set->offset / set->slope)
+        if (needs_positive(set) && set->lower[k] < -set->offset / set->slope)
             set->lower[k] = -set->offset / set->slope;
         if (set->aux) set->aux[k] = kind->aux;
         if (set->sigma) set->sigma[k] = kind->all_given ? NAN : 1.0;
@@ -260,7 +278,7 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
 {
     for (uint32_t k = 0; k < set->size; k++) {
         char init[32], lower[32], upper[32], reason[128];
-        if (set->affine && !(set->offset + set->slope * set->init[k] > 0.0)) {
+        if (needs_positive(set) && !(set->offset + set->slope * set->init[k] > 0.0)) {
             snprintf(reason, sizeof reason,
                      "offset + slope * parameter must be positive: the parameter lies above %s, but its "
                      "initial value is %s",
@@ -303,8 +321,7 @@ static paritas_status apply_config(const struct build *build, struct hf_set *set
 {
     double *sigma = set->kind->sigma_given || config->law.given ? set->sigma : NULL;
     const struct replacement inits = {HF_GIVEN_INITS, set->init, -INFINITY, false},
-                             others[] = {{HF_GIVEN_AUXDATA, set->aux,
-                                          set->constraint == HF_POISSON ? 0.0 : -INFINITY, true},
+                             others[] = {{HF_GIVEN_AUXDATA, set->aux, set->tau ? 0.0 : -INFINITY, true},
                                          {HF_GIVEN_FACTORS, set->tau, 0.0, false},
                                          {HF_GIVEN_SIGMAS, sigma, 0.0, false}};
     TRY(check_all_given(build, set, config, index));

@@ -255,25 +255,15 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
 /* Member `constraint` of a configuration, beyond pyhf's schema. */
 static paritas_status read_law(const struct hf_place *place, const struct json *node, struct hf_law *law)
 {
-    static const struct {
-        const char *name;
-        hf_constraint constraint;
-    } laws[] = {{"none", HF_UNCONSTRAINED},
-                {"gaussian", HF_GAUSSIAN},
-                {"poisson", HF_POISSON},
-                {"lognormal", HF_LOGNORMAL}};
     const struct json *type, *offset, *slope;
-    char found[64];
-    size_t k = 0;
+    char found[64], words[96];
     TRY(HF_FIELDS(place, node, false, {"type", HF_STRING, &type},
                   {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope}));
-    while (k < COUNT_OF(laws) && !hf_same(laws[k].name, type->text)) k++;
-    if (k == COUNT_OF(laws))
-        return hf_refuse(HF_MEMBER(place, "type"),
-                         "must be \"none\", \"gaussian\", \"poisson\" or \"lognormal\", found %s",
-                         hf_describe(type, found));
-    *law = (struct hf_law){true, offset || slope, laws[k].constraint, offset ? offset->number : 0.0,
-                           slope ? slope->number : 1.0};
+    *law = (struct hf_law){true, offset || slope, hf_constraint_of_word(type->text),
+                           offset ? offset->number : 0.0, slope ? slope->number : 1.0};
+    if (law->constraint == HF_CONSTRAINT_COUNT)
+        return hf_refuse(HF_MEMBER(place, "type"), "must be %s, found %s",
+                         hf_constraint_words(NULL, " or ", words), hf_describe(type, found));
     if (!(law->slope > 0.0))
         return hf_refuse(HF_MEMBER(place, "slope"), "must be greater than 0, found %s",
                          hf_describe(slope, found));

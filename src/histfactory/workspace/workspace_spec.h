@@ -60,13 +60,15 @@ struct hf_set {
     unsigned char *fixed;
     bool fixed_given, aux_given, width_given; /* by the measurement, not from rates */
     double *aux;                              /* observed auxiliary data, if constrained */
-    /* An auxiliary datum measures y = offset + slope * parameter: itself (GAUSSIAN), tau y (POISSON), or ln y
-     * (LOGNORMAL). */
-    double offset, slope;
-    double *sigma; /* GAUSSIAN: of the datum; LOGNORMAL: of its logarithm */
-    double *tau;   /* POISSON */
-    bool affine;   /* kernels/histfactory/histfactory_affine.h evaluates it */
+    double offset, slope;                     /* of laws of y; else 0 and 1 */
+    double *sigma;                            /* of measurements; else NULL */
+    double *tau;                              /* of counts; else NULL */
 };
+
+static inline const struct hf_constraint_kind *hf_law(const struct hf_set *set)
+{
+    return &hf_constraint_kinds[set->constraint];
+}
 
 struct hf_spec {
     struct arena arena; /* holds everything below */
@@ -88,8 +90,6 @@ struct paritas_workspace;
 paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec);
 void hf_spec_free(struct hf_spec *spec);
-/* What the answers of `inspect` call a law: pyhf's words. */
-const char *hf_inspect_constraint(hf_constraint constraint);
 
 /* Gives `normsys` and `histosys` to modifiers without a code of their own. INVALID_INPUT: a histosys that its
  * code cannot interpolate. */

@@ -15,8 +15,8 @@
 #define RESPONSE_NODES 71 /* of the integral over a channel */
 
 /* Plasmas in the order of regions: rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys.
- * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al., Planet.
- * Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
+ * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al.,
+ * Planet. Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
 static const struct region {
     paritas_range density, kappa, temperature;
 } regions[] = {
