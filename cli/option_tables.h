@@ -1,5 +1,5 @@
-/* option_tables.h: tables of options and commands. To add an option: one row. Options of the library's structs
- * have their rows from its lists. */
+/* option_tables.h: tables of options and commands. To add an option: one row. Options of the library's
+ * structs have their rows from its lists. */
 #ifndef PARITAS_CLI_OPTION_TABLES_H
 #define PARITAS_CLI_OPTION_TABLES_H
 
