@@ -39,23 +39,33 @@ static paritas_status do_read(struct bench *b)
 
 static paritas_status do_nll(struct bench *b)
 {
-    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, NULL, NULL);
+    return paritas_evaluate(
+        b->context, b->model, 1, b->points, 1, NULL,
+        &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .twice_nll = b->outputs});
 }
 
 static paritas_status do_gradient(struct bench *b)
 {
-    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, b->outputs + 1, NULL);
+    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL,
+                            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                        .twice_nll = b->outputs,
+                                                        .gradient = b->outputs + 1});
 }
 
 static paritas_status do_hessian(struct bench *b)
 {
-    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, b->outputs + 1,
-                            b->outputs + 1 + b->parameters);
+    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL,
+                            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                        .twice_nll = b->outputs,
+                                                        .gradient = b->outputs + 1,
+                                                        .hessian = b->outputs + 1 + b->parameters});
 }
 
 static paritas_status do_batch_nll(struct bench *b)
 {
-    return paritas_evaluate(b->context, b->model, BATCH_POINTS, b->points, 1, NULL, b->outputs, NULL, NULL);
+    return paritas_evaluate(
+        b->context, b->model, BATCH_POINTS, b->points, 1, NULL,
+        &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .twice_nll = b->outputs});
 }
 
 static paritas_status do_fit(struct bench *b)

@@ -97,8 +97,11 @@ static paritas_status run(const struct bench *b, paritas_context *context, size_
         sweeps.n = n;
         return paritas_losscone_fit(context, &sweeps, NULL, answer);
     }
-    return paritas_evaluate(context, b->model, n, b->points, 0, NULL, is(b, "nll") ? answer : NULL,
-                            is(b, "gradient") ? answer : NULL, is(b, "hessian") ? answer : NULL);
+    return paritas_evaluate(context, b->model, n, b->points, 0, NULL,
+                            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                        .twice_nll = is(b, "nll") ? answer : NULL,
+                                                        .gradient = is(b, "gradient") ? answer : NULL,
+                                                        .hessian = is(b, "hessian") ? answer : NULL});
 }
 
 /* About a normal deviate: the sum of twelve uniform numbers. */

@@ -99,6 +99,8 @@ PARITAS_API void paritas_close(paritas_context *context);
 /* Details of the last failure; "" if there was none. Valid until the next call with this context. */
 PARITAS_API const char *paritas_error_message(const paritas_context *context);
 PARITAS_API const char *paritas_device_name(const paritas_context *context); /* in use: "cpu", "opencl:0" */
+/* Of the device in use: processor, driver, compiler. */
+PARITAS_API const char *paritas_device_description(const paritas_context *context);
 PARITAS_API const char *paritas_isa_name(const paritas_context *context); /* of the kernels: "avx512", ... */
 PARITAS_API const char *paritas_precision_name(const paritas_context *context); /* "f64" or "f32" */
 /* Checks options, a struct of this name ("paritas_losscone_options"), as every function does that takes them.
@@ -116,6 +118,9 @@ PARITAS_API const char *paritas_polish_name(const paritas_context *context);
     ITEM(PARITAS_DEVICE_CUDA, 1, "cuda", "NVIDIA GPUs, by the CUDA driver") \
     ITEM(PARITAS_DEVICE_METAL, 2, "metal", "Apple GPUs; f32 only")          \
     ITEM(PARITAS_DEVICE_OPENCL, 3, "opencl", "whatever an installed OpenCL driver offers")
+/* Kinds of which "auto" looks for a device beside the CPU, in this order. */
+#define PARITAS_DEVICE_PREFERENCE(ITEM) \
+    ITEM(PARITAS_DEVICE_CUDA) ITEM(PARITAS_DEVICE_METAL) ITEM(PARITAS_DEVICE_OPENCL)
 typedef enum paritas_device_kind { PARITAS_DEVICE_KIND_LIST(PARITAS_ENUMERATOR) } paritas_device_kind;
 
 #define PARITAS_DEVICE_INFO_FIELDS(FIELD, R)                                                      \

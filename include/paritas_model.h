@@ -187,17 +187,22 @@ PARITAS_API paritas_status paritas_model_fill_row(paritas_context *context, cons
 
 /* ---- evaluation --------------------------------------------------------------------------------- */
 
+/* Where the answers of paritas_evaluate go. The arrays are the caller's, and each may be NULL. Start from
+ * PARITAS_EVALUATE_ANSWERS_DEFAULT. */
+typedef struct paritas_evaluate_answers {
+    size_t size;
+    double *twice_nll; /* a number a row */
+    double *gradient;  /* of twice the NLL: parameter_count a row */
+    double *hessian;   /* of twice the NLL: parameter_count squared a row, symmetric; all count as free */
+} paritas_evaluate_answers;
+#define PARITAS_EVALUATE_ANSWERS_DEFAULT PARITAS_INIT(paritas_evaluate_answers)
+
 /* N points with M data rows in one call. `points`: n_points rows of parameter_count. `data`: n_data data
- * rows, or NULL for the model's own (n_data is then 1). Output row p * n_data + d belongs to point p and data
- * row d. Each output may be NULL:
- *   twice_nll   a number a row
- *   gradient    of twice the NLL, parameter_count a row
- *   hessian     of twice the NLL, parameter_count squared a row, symmetric; all parameters count as free
- * Derivatives are exact, not differences. A point outside the domain has NaN in its rows. */
+ * rows, or NULL for the model's own (n_data is then 1). Row p * n_data + d of an answer belongs to point p
+ * and data row d. Derivatives are exact, not differences. A point outside the domain has NaN in its rows. */
 PARITAS_API paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model,
                                             size_t n_points, const double *points, size_t n_data,
-                                            const double *data, double *twice_nll, double *gradient,
-                                            double *hessian);
+                                            const double *data, const paritas_evaluate_answers *answers);
 /* Expected data rows: n_points rows of main, auxiliary data and the workspace's templates. */
 PARITAS_API paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model,
                                                  size_t n_points, const double *points, double *expected);

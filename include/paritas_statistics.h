@@ -82,6 +82,10 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
                                             const paritas_job *job, paritas_test_statistic statistic,
                                             size_t n, const double *mu, paritas_hypotest_result *results);
 
+/* The asymptotic variable t of p-values (eq. 59 and 67): CLs+b is the tail of a unit normal distribution
+ * above t + sqrt(q_A), CLb that above t. NaN: no such statistic. */
+PARITAS_API double paritas_asymptotic_shift(paritas_test_statistic statistic, double q, double q_asimov);
+
 /* ---- upper limits ------------------------------------------------------------------------------- */
 
 #define PARITAS_SCAN_MOST 128 /* values of mu that a search for limits tests at most */

@@ -440,6 +440,19 @@ PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const pari
 PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                                const char *output);
 
+/* The run whose toys a store has. */
+typedef struct paritas_store_run {
+    size_t n_entries;
+    const paritas_key_entry *entries;          /* the key */
+    uint64_t counts[PARITAS_FIT_STATUS_COUNT]; /* toys by outcome */
+    paritas_truth has_hypotest;                /* paritas_store_hypotest has an answer */
+} paritas_store_run;
+
+/* Reads the run of a store. Freed by paritas_store_run_free, until when the store stays open for reading. */
+PARITAS_API paritas_status paritas_store_run_read(paritas_context *context, const char *path,
+                                                  paritas_store_run **run);
+PARITAS_API void paritas_store_run_free(paritas_store_run *run); /* NULL is a no-op */
+
 /* The answer of paritas_hypotest_toys from the rows of a store alone; no fit is made. The store is one that
  * paritas_hypotest_toys or paritas_significance_toys made, or a pool of such stores. The tally has only the
  * counts by status; its other numbers are 0. INVALID_ARGUMENT: a store of another kind (of a limit, of plain

@@ -33,6 +33,10 @@ PARITAS_API paritas_status paritas_workspace_digest(paritas_context *context,
 
 /* ---- patches ------------------------------------------------------------------------------------ */
 
+/* Reads the samples of a workspace once, for the models of all its copies by paritas_workspace_patch. From
+ * then on such a copy borrows from the workspace and from the patch: free it, and its model, before them.
+ * Call it at most once. */
+PARITAS_API paritas_status paritas_workspace_prepare(paritas_context *context, paritas_workspace *workspace);
 /* Applies a JSON Patch (RFC 6902), itself a document, to a copy of `workspace`. */
 PARITAS_API paritas_status paritas_workspace_patch(paritas_context *context,
                                                    const paritas_workspace *workspace,
@@ -50,6 +54,10 @@ PARITAS_API paritas_status paritas_patchset_name(paritas_context *context, const
 /* Names of all patches, in order; `count`: of paritas_patchset_count. Owned by the patch set. */
 PARITAS_API paritas_status paritas_patchset_names(paritas_context *context, const paritas_workspace *patchset,
                                                   size_t count, const char **names);
+/* Numbers of the patches in the order of a scan: by value if each has one number, which makes *ordered 1;
+ * else, with 0, as in the file. `count`: of paritas_patchset_count. */
+PARITAS_API paritas_status paritas_patchset_order(paritas_context *context, const paritas_workspace *patchset,
+                                                  size_t count, size_t *order, int *ordered);
 /* Verifies, then applies the patch of that name. */
 PARITAS_API paritas_status paritas_patchset_apply(paritas_context *context,
                                                   const paritas_workspace *workspace,

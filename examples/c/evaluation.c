@@ -15,6 +15,7 @@ int main(int argc, char **argv)
                  paritas_model_create(context, workspace, NULL, &model);
     if (!failed) {
         size_t n = paritas_model_parameter_count(model);
+        paritas_evaluate_answers answers = PARITAS_EVALUATE_ANSWERS_DEFAULT;
         points = malloc(2 * n * sizeof *points);
         gradient = malloc(2 * n * sizeof *gradient);
         failed = !points || !gradient;
@@ -22,7 +23,9 @@ int main(int argc, char **argv)
             for (int p = 0; p < 2; p++)
                 memcpy(points + p * n, paritas_model_suggested_init(model), n * sizeof *points);
             points[n] *= 0.5; /* the second point differs in the first parameter */
-            failed = paritas_evaluate(context, model, 2, points, 1, NULL, nll, gradient, NULL) != PARITAS_OK;
+            answers.twice_nll = nll;
+            answers.gradient = gradient;
+            failed = paritas_evaluate(context, model, 2, points, 1, NULL, &answers) != PARITAS_OK;
         }
         for (int p = 0; p < 2 && !failed; p++)
             printf("%.12g, derivative by %s: %.6g\n", nll[p], paritas_model_parameter_name(model, 0),

@@ -17,7 +17,8 @@ the modules of paritas turn into classes.
   xla.pxi         functions that JAX calls
   er.pxi          day files of the Electron Reflectometer, geometry
   losscone.pxi    loss cones: fits, confidence sets, profiles, models
-  kappa.pxi       kappa distributions, currents, spacecraft potentials"""
+  kappa.pxi       kappa distributions, currents, spacecraft potentials
+  days.pxi        days from files to sweeps"""
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
@@ -46,3 +47,4 @@ include "xla.pxi"
 include "er.pxi"
 include "losscone.pxi"
 include "kappa.pxi"
+include "days.pxi"

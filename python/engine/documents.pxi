@@ -151,6 +151,14 @@ cdef class Document:
         finally:
             free(names)
 
+    def patch_order(self):
+        """Names of the patches along a scan, and whether they are sorted by the only number of each."""
+        cdef list names = self.patch_names()
+        cdef object order = np.empty(len(names) + 1, dtype=np.uintp)
+        cdef int ordered = 0
+        paritas_patchset_order(self.c, len(names), <size_t *>address(order), &ordered)
+        return [names[i] for i in order[:len(names)]], bool(ordered)
+
     def apply(self, Document workspace not None, str name not None):
         """The workspace with the named patch, after a check of digests."""
         cdef Document made = Document.labelled(f"{workspace.label}, patch {name}")

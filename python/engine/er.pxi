@@ -78,6 +78,10 @@ cdef class Day:
     def mask_polarity(self):
         paritas_er_mask_polarity(self.c)
 
+    def copy(self):
+        """(the same day in other memory)"""
+        return day_join([self])[0]
+
     def subtract_background(self, theta):
         """Rates, n."""
         cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta"), rate = new_array(self.c.n)
@@ -203,13 +207,6 @@ def er_theta(str path=None):
     cdef Array theta = new_array(SWEEP_CELLS)
     paritas_er_theta(NULL if path is None else PyUnicode_AsUTF8(path), theta.at)
     return theta.array
-
-
-def er_exposures(theta):
-    """Seconds of the cells at these inclinations."""
-    cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta"), found = new_array(SWEEP_CELLS)
-    paritas_er_exposures(at.at, found.at)
-    return found.array
 
 
 def er_solid_angles(theta):

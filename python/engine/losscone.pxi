@@ -43,6 +43,39 @@ def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, 
     return rows.array
 
 
+def losscone_answer(SweepArrays sweeps not None, paritas_losscone_options options, confidence, unsigned draws,
+                    double level, double step, Engine engine=None, progress=None):
+    """`results` (rows of paritas_losscone_result) and `sets` (of paritas_confidence, or None). confidence: a
+    word of paritas_confidence_kind, or a threshold."""
+    cdef Array rows = new_rows("paritas_losscone_result", sweeps.n), around = held(None)
+    cdef paritas_losscone_sets sets = paritas_losscone_sets_default
+    sets.draws, sets.level, sets.step = draws, level, step
+    if isinstance(confidence, str):
+        sets.confidence = <paritas_confidence_kind>value_of("paritas_confidence_kind", confidence,
+                                                            "confidence")
+    else:
+        sets.confidence, sets.threshold = PARITAS_CONFIDENCE_KIND_THRESHOLD, confidence
+    if sets.confidence != PARITAS_CONFIDENCE_KIND_NONE:
+        around = new_rows("paritas_confidence", sweeps.n)
+    paritas_losscone_answer(&sweeps.c, &options, &sets, rows.rows, around.rows, engine, progress)
+    return SimpleNamespace(results=rows.array, sets=around.array)
+
+
+def losscone_options_of(paritas_losscone_options options, str response):
+    """The options of one response."""
+    cdef paritas_losscone_options made
+    cdef int wanted = value_of("paritas_losscone_response", response, "response")
+    paritas_losscone_options_of(&options, <paritas_losscone_response>wanted, &made)
+    return made
+
+
+def losscone_fitted(results):
+    """Truth, n."""
+    cdef Array rows = copied_rows("paritas_losscone_result", results, len(results), "results")
+    cdef paritas_losscone_result *at = <paritas_losscone_result *>rows.rows
+    return np.array([paritas_losscone_fitted(&at[k]) != 0 for k in range(rows.n)], np.bool_)
+
+
 def losscone_quality(results, others=None):
     """Words, n, as the program's column `quality`. others: results of the other response."""
     cdef Py_ssize_t k, n = len(results)
@@ -56,6 +89,28 @@ def losscone_quality(results, others=None):
         paritas_quality_words(paritas_quality_flags(&first[k], NULL if others is None else &second[k]), text)
         words[k] = text.decode()
     return words
+
+
+def losscone_both(hard, folded):
+    """`preferred` (words; "": not both have a fit) and `good` (n), of one response or both."""
+    cdef Py_ssize_t k, n = len(hard if folded is None else folded)
+    cdef Array one = held(None) if hard is None else copied_rows("paritas_losscone_result", hard, n, "hard")
+    cdef Array two = held(None)
+    if folded is not None:
+        two = copied_rows("paritas_losscone_result", folded, n, "folded")
+    cdef paritas_losscone_result *first = <paritas_losscone_result *>one.rows
+    cdef paritas_losscone_result *second = <paritas_losscone_result *>two.rows
+    cdef paritas_losscone_result *a
+    cdef paritas_losscone_result *b
+    cdef int better
+    cdef list preferred = [], good = []
+    for k in range(n):
+        a, b = (NULL if first == NULL else &first[k]), (NULL if second == NULL else &second[k])
+        better = paritas_losscone_preferred(a, b)
+        preferred.append("" if better < 0 else
+                         paritas_losscone_response_name(<paritas_losscone_response>better).decode())
+        good.append(paritas_losscone_flags(a, b) == 0)
+    return SimpleNamespace(preferred=np.array(preferred, "U6"), good=np.array(good, np.uint8))
 
 
 def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options options, results,

@@ -143,7 +143,9 @@ def evaluate(Model model not None, points, data=None, bint gradient=False, bint 
     cdef Array value = new_matrix(n, m)
     cdef Array slope = held(np.empty((n, m, p)) if gradient else None)
     cdef Array curve = held(np.empty((n, m, p, p)) if hessian else None)
-    paritas_evaluate(model.c, n, at.at, m, rows.at, value.at, slope.at, curve.at, engine)
+    cdef paritas_evaluate_answers answers = paritas_evaluate_answers_default
+    answers.twice_nll, answers.gradient, answers.hessian = value.at, slope.at, curve.at
+    paritas_evaluate(model.c, n, at.at, m, rows.at, &answers, engine)
     return SimpleNamespace(twice_nll=value.array, gradient=slope.array, hessian=curve.array)
 
 
@@ -152,7 +154,9 @@ def twice_nll(Model model not None, point, data=None, Engine engine=None):
     cdef Array at = vector(point, model.parameter_count, "point")
     cdef Array row = vector(data, model.data_count, "data")
     cdef double value
-    paritas_evaluate(model.c, 1, at.at, 1, row.at, &value, NULL, NULL, engine)
+    cdef paritas_evaluate_answers answers = paritas_evaluate_answers_default
+    answers.twice_nll = &value
+    paritas_evaluate(model.c, 1, at.at, 1, row.at, &answers, engine)
     return value
 
 

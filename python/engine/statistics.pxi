@@ -12,6 +12,11 @@ def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=Non
     return rows.array
 
 
+def asymptotic_shift(str statistic, double q, double q_asimov):
+    """t of p-values."""
+    return paritas_asymptotic_shift(statistic_of(statistic), q, q_asimov)
+
+
 def limit(Model model not None, Job job, str statistic, double level, Engine engine=None, progress=None):
     """`result`, a row of paritas_limit_result, and `scan`, the tests made."""
     cdef Array rows = new_rows("paritas_limit_result", 1)

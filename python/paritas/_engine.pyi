@@ -98,6 +98,7 @@ class Document:
     def text(self, indent: int = 0) -> str: ...
     def verify(self, workspace: Document) -> None: ...
     def patch_names(self) -> list[str]: ...
+    def patch_order(self) -> tuple[list[str], bool]: ...
 
 class Model:
     parameter_count: int
@@ -181,6 +182,7 @@ differentiate: _Answer
 differentiate_along: _Answer
 hypotest_of_store: _Answer
 
+def asymptotic_shift(statistic: str, q: float, q_asimov: float) -> float: ...
 def merge_stores(paths: list[str], output: str) -> None: ...
 def xla_function(function: Callable[[list[Any], list[Any]], object]) -> int: ...
 def xla_handler() -> object: ...
@@ -192,6 +194,7 @@ class Day:
     write: Callable[[str, bool], None]
     arrays: Callable[[], dict[str, NDArray[Any]]]
     counts: Callable[[], dict[str, tuple[int, int, int]]]
+    copy: Callable[[], Day]
     mask_sunlight: Callable[[Any, float], None]
     mask_polarity: Callable[[], None]
     subtract_background: _FloatsAnswer
@@ -218,7 +221,6 @@ er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]
 er_file_date: Callable[[str], int]
 er_theta: _FloatsAnswer
-er_exposures: _FloatsAnswer
 er_solid_angles: _FloatsAnswer
 er_utc: Callable[[float], str]
 er_despun_axes: _FloatsAnswer
@@ -248,10 +250,14 @@ class SweepArrays:
         potential_error: Any = None,
     ) -> None: ...
 
+def losscone_options_of(options: dict[str, Any], response: str) -> dict[str, Any]: ...
+def losscone_fitted(results: Any) -> NDArray[np.bool_]: ...
 def losscone_quality(results: Any, others: Any = None) -> NDArray[np.str_]: ...
 
 QUALITY_TEXT: int
 losscone_fit: _Answer
+losscone_answer: _Answer
+losscone_both: _Answer
 losscone_confidence: _Answer
 losscone_bootstrap: _FloatsAnswer
 losscone_profile: _Answer
@@ -281,3 +287,40 @@ electron_current: _FloatsAnswer
 shade_currents: _FloatsAnswer
 spacecraft_potential: _Answer
 spacecraft_potential_of_spectra: _Answer
+
+DAY_DEFAULTS: dict[str, float]
+
+class Days:
+    find: Callable[[list[str]], Days]
+    date: Callable[[int], int]
+    paths: Callable[[int], list[str]]
+    read: Callable[[int, bool], tuple[Day, list[dict[str, int]]]]
+    def __len__(self) -> int: ...
+
+class DayOptions:
+    set_sources: Callable[..., None]
+    prepare: Callable[[Day, str | None, Attitude | None], DaySweeps]
+    def __init__(
+        self,
+        theta: Any,
+        potential: Any,
+        polarity: float,
+        sunlight: float,
+        normalisation: str,
+        sunlit: bool,
+        least_counts: float,
+        subtract_background: bool,
+        weighted: bool,
+        response_width: float,
+        kappa: dict[str, Any],
+        charging: dict[str, Any],
+    ) -> None: ...
+
+class DaySweeps:
+    arrays: Callable[[], dict[str, Any]]
+    plasma: _Answer
+    count: Callable[[DayOptions, Day], None]
+
+day_join: Callable[[list[Day]], tuple[Day, list[dict[str, int]]]]
+day_status: Callable[[Day, Any], NDArray[np.str_]]
+environments: Callable[[Any, Any], NDArray[np.int64]]

@@ -23,6 +23,10 @@ def devices() -> list[Device]:
     return [Device(row) for row in _engine.list_devices()]
 
 
+#: kinds of devices beside the processor
+ACCELERATORS = [kind for kind in _engine.enumeration("paritas_device_kind") if kind != "cpu"]
+
+
 def _has(kind: str) -> bool:
     try:
         return any(device.usable and device.name.startswith(kind) for device in devices())

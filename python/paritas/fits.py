@@ -75,9 +75,9 @@ def fit(
         the first from random starts; the lowest minimum wins. A RuntimeWarning names a lower point where no
         fit converged. minimizer: "newton", "lbfgsb" or "de" (with population and seed). max_iterations 0: the
         method's default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as
-        arrays; the rest is the model's, its start moved into the bounds. device: "cpu", "opencl", "cuda",
-        "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters of interest,
-        by name; they are free unless fixed, and only named in the result."""
+        arrays; the rest is the model's, its start moved into the bounds. device: a name that `devices`
+        lists, or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters of interest, by
+        name; they are free unless fixed, and only named in the result."""
     model = model_of(model)
     pois = model.poi_names[:1] if poi is None else several_names(poi)
     for name in pois:

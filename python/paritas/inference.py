@@ -305,7 +305,9 @@ def asimov_data(
     NotConverged."""
     model = model_of(model)
     poi, used = poi_of(model), engine_of(asimov_data, where)
-    row, found = _engine.asimov_data(model, job_of(model, data, init, bounds, fixed), mu, used)
+    job = job_of(model, data, init, bounds, fixed)
+    row: Floats
+    row, found = _engine.asimov_data(model, job, mu, used)
     status = _BestFit(found).status
     if status != "converged":
         raise _engine.NotConverged(

@@ -224,6 +224,11 @@ class SpacecraftPotentials(Tabular):
         return html_of(self.table, "Spacecraft potentials")
 
 
+def potentials_of(results: Table, fits: Table, used: _engine.Engine) -> SpacecraftPotentials:
+    """Of the library's rows."""
+    return _potentials(results, _fit_of(fits, used), used)
+
+
 def _potentials(results: Table, fits: KappaFit | None, used: _engine.Engine) -> SpacecraftPotentials:
     found = results["status"] == 0
     of_fits = {} if fits is None else columns_by_name(fits.table)
@@ -263,7 +268,7 @@ def spacecraft_potential(
             found = _engine.spacecraft_potential_of_spectra(
                 spectra, sun, _kappa(kappa or {}), _potential(options), used, tell
             )
-            return _potentials(found.potentials, _fit_of(found.fits, used), used)
+            return potentials_of(found.potentials, found.fits, used)
         fits: KappaFit | None = None
         distribution: Any = source
         if isinstance(source, KappaFit):

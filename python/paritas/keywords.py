@@ -16,7 +16,7 @@ Progress = Union[bool, ProgressFunction, None]
 
 
 class Place(TypedDict, total=False):
-    device: str | None  #: "cpu", "opencl", "cuda", "metal", one of several ("cuda:1"), or "auto"
+    device: str | None  #: a name that `devices` lists, or "auto"
     precision: str | None  #: "f64", "f32" (polished in f64) or "auto"
     threads: int | None  #: CPU threads; 0: all
 

@@ -202,14 +202,7 @@ def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelL
         options = {name: value for name, value in background.options.items() if value != ""}
     else:
         given = document(background, "workspace")
-    values = {one["metadata"]["name"]: one["metadata"]["values"] for one in patches.to_dict()["patches"]}
-    names = list(values)
-    ordered = all(
-        len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
-        for one in values.values()
-    )
-    if ordered:
-        names.sort(key=lambda name: values[name][0])
+    names, ordered = patches.document.patch_order()
     return {name: Model(patches.apply(given, name).document, **options) for name in names}, ordered
 
 

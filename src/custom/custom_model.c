@@ -75,13 +75,14 @@ static void take_jacobian(void *user, size_t k, const double *point_row, const d
         memcpy(e->to + i * p, answer + i * e->model->n_slots, p * sizeof *e->to);
 }
 
-static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points,
-                                    const double *points, const double *data, double *expected)
+static paritas_status expected_data(paritas_context *context, struct paritas_device *device,
+                                    const paritas_model *given, size_t n_points, const double *points,
+                                    const double *data, double *expected)
 {
     const struct frozen *model = paritas_model_frozen(given);
     struct expectation e = {model, points, expected};
     (void)data; /* no templates */
-    return rows_points_run(context, context->device,
+    return rows_points_run(context, device,
                            &(struct rows_points){.model = model,
                                                  .entry = ENTRY_custom_expected,
                                                  .n = n_points,

@@ -64,11 +64,14 @@ static paritas_status probe_then_open(paritas_context *context, const char *name
 
 struct paritas_device *automatic_find(paritas_context *context, const struct device_request *request)
 {
+#define KIND(kind) kind,
+    static const paritas_device_kind kinds[] = {PARITAS_DEVICE_PREFERENCE(KIND)};
+#undef KIND
     struct paritas_device *device = NULL;
-    for (int kind = PARITAS_DEVICE_CPU + 1; kind < DEVICE_KINDS && !device; kind++)
+    for (size_t k = 0; k < COUNT_OF(kinds) && !device; k++)
         for (unsigned index = 0; index < TRIED_OF_A_KIND && !device; index++) {
             char name[32];
-            snprintf(name, sizeof name, "%s:%u", paritas_device_kind_name((paritas_device_kind)kind), index);
+            snprintf(name, sizeof name, "%s:%u", paritas_device_kind_name(kinds[k]), index);
             if (probe_then_open(context, name, request, &device) == DEVICE_ABSENT) break;
         }
     return device;

@@ -34,7 +34,7 @@ struct device_automatic {
     struct paritas_device *(*find)(paritas_context *context, const struct device_request *request);
 };
 
-/* In the order of `paritas devices`; no CPU under another name. NULL: none. */
+/* The first that runs, by PARITAS_DEVICE_PREFERENCE; no CPU under another name. NULL: none. */
 struct paritas_device *automatic_find(paritas_context *context, const struct device_request *request);
 
 paritas_status automatic_open(paritas_context *context, const struct device_request *request,

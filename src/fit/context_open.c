@@ -145,6 +145,10 @@ const char *paritas_device_name(const paritas_context *context)
 {
     return context && context->device ? device_name(context->device) : "";
 }
+const char *paritas_device_description(const paritas_context *context)
+{
+    return context && context->device ? context->device->operations->describe(context->device) : "";
+}
 const char *paritas_isa_name(const paritas_context *context)
 {
     return context && context->device ? context->device->isa : "";

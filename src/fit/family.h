@@ -29,9 +29,9 @@ struct paritas_family {
     double (*precision)(const struct frozen *model, size_t datum);
     /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
      * templates. */
-    paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model,
-                                    size_t n_points, const double *points, const double *data,
-                                    double *expected);
+    paritas_status (*expected_data)(paritas_context *context, struct paritas_device *device,
+                                    const struct paritas_model *model, size_t n_points, const double *points,
+                                    const double *data, double *expected);
     paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model,
                                         const double *point, const double *data, double *jacobian);
     /* Public functions on channels and samples; NULL together. */
@@ -109,6 +109,11 @@ static inline const struct frozen *paritas_model_frozen(const struct paritas_mod
 
 /* INVALID_ARGUMENT with the reason if there is none. */
 paritas_status family_check_expectation(paritas_context *context, const struct frozen *model);
+
+/* paritas_expected_data_of on a device of the caller's choice. */
+paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
+                                    const paritas_model *model, size_t n_points, const double *points,
+                                    const double *data, double *expected);
 
 /* Datum i in the user's order. */
 static inline bool frozen_counts(const struct frozen *model, size_t i)

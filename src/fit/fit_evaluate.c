@@ -1,4 +1,6 @@
 /* fit_evaluate.c: likelihoods and derivatives for many points and data sets. */
+#include "fit/fit_evaluate.h"
+#include "base/sized.h"
 #include "fit/fit_rows.h"
 
 /* Points first .. first + count - 1 with all data sets (the launch's jobs). */
@@ -6,13 +8,13 @@ struct evaluation {
     const struct frozen *model;
     size_t first, count, n_data;
     const double *points, *data, *constants;
-    double *twice_nll, *gradient, *hessian; /* a row per point and data set; may be NULL */
+    const paritas_evaluate_answers *to; /* a row per point and data set */
 };
 
 static size_t answer_size(const struct evaluation *e)
 {
-    return e->hessian ? VALUE_SIZE_HESSIAN(e->model->n_slots)
-                      : VALUE_SIZE(e->model->n_slots, e->gradient != NULL);
+    return e->to->hessian ? VALUE_SIZE_HESSIAN(e->model->n_slots)
+                          : VALUE_SIZE(e->model->n_slots, e->to->gradient != NULL);
 }
 
 static paritas_status fill(void *user, struct launch_rows *rows)
@@ -22,7 +24,7 @@ static paritas_status fill(void *user, struct launch_rows *rows)
     double *points = rows->in + rows->n * model->n_places;
     rows->args[POINT_ARG_POINTS] = (uint32_t)e->count;
     rows->args[POINT_ARG_SETS] = (uint32_t)rows->n;
-    rows->args[POINT_ARG_GRADIENT] = e->gradient != NULL;
+    rows->args[POINT_ARG_GRADIENT] = e->to->gradient != NULL;
     for (size_t d = 0; d < rows->n; d++)
         rows_put_data(model, e->data + (rows->at + d) * model->n_data, rows->in + d * model->n_places);
     for (size_t k = 0; k < e->count; k++)
@@ -38,12 +40,12 @@ static void put_answer(const struct evaluation *e, const double *answer, double 
     const double *gradient = answer + VALUE_GRADIENT, *hessian = answer + VALUE_HESSIAN(slots);
     const double nan = __builtin_nan("");
     const bool inside = answer[VALUE_VALUE] < ROWS_OUTSIDE;
-    if (e->twice_nll) e->twice_nll[to] = inside ? 2.0 * (answer[VALUE_VALUE] + constant) : nan;
-    for (size_t i = 0; i < p && e->gradient; i++)
-        e->gradient[to * p + i] = inside ? 2.0 * gradient[model->slot_of[i]] : nan;
-    for (size_t i = 0; i < p && e->hessian; i++)
+    if (e->to->twice_nll) e->to->twice_nll[to] = inside ? 2.0 * (answer[VALUE_VALUE] + constant) : nan;
+    for (size_t i = 0; i < p && e->to->gradient; i++)
+        e->to->gradient[to * p + i] = inside ? 2.0 * gradient[model->slot_of[i]] : nan;
+    for (size_t i = 0; i < p && e->to->hessian; i++)
         for (size_t j = 0; j < p; j++)
-            e->hessian[(to * p + i) * p + j] =
+            e->to->hessian[(to * p + i) * p + j] =
                 inside ? 2.0 * hessian[model->slot_of[i] * slots + model->slot_of[j]] : nan;
 }
 
@@ -60,12 +62,14 @@ static paritas_status take(void *user, const struct launch_rows *rows)
 }
 
 /* Evaluates all points, as many per launch as fit with all data sets. */
-static paritas_status evaluate(paritas_context *context, struct evaluation *e, size_t n_points)
+static paritas_status evaluate(paritas_context *context, struct paritas_device *device, struct evaluation *e,
+                               size_t n_points)
 {
     const struct frozen *model = e->model;
     const size_t each = answer_size(e) + model->n_slots,
                  most = launch_jobs(e->n_data * (each + model->n_places));
-    struct launch_plan plan = rows_plan(model, e->hessian ? model->family->hessian : model->family->evaluate);
+    struct launch_plan plan =
+        rows_plan(model, e->to->hessian ? model->family->hessian : model->family->evaluate);
     plan.args.once = POINT_ARGS;
     plan.in.job = model->n_places;
     plan.fill = fill;
@@ -76,17 +80,15 @@ static paritas_status evaluate(paritas_context *context, struct evaluation *e, s
         plan.in.once = e->count * model->n_slots;
         plan.out.job = e->count * answer_size(e);
         plan.rows_of_job = e->count;
-        TRY(launch_run(context, context->device, &plan, e->n_data));
+        TRY(launch_run(context, device, &plan, e->n_data));
     }
     return PARITAS_OK;
 }
 
-paritas_status paritas_evaluate(paritas_context *context, const paritas_model *given, size_t n_points,
-                                const double *points, size_t n_data, const double *data, double *twice_nll,
-                                double *gradient, double *hessian)
+paritas_status fit_evaluate(paritas_context *context, struct paritas_device *device,
+                            const paritas_model *given, size_t n_points, const double *points, size_t n_data,
+                            const double *data, const paritas_evaluate_answers *answers)
 {
-    REQUIRE_AS(context, "model", given);
-    if (n_points > 0) REQUIRE(context, points);
     const struct frozen *model = paritas_model_frozen(given);
     if (!data) {
         data = model->data;
@@ -102,10 +104,18 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
                            .points = points,
                            .data = data,
                            .constants = constants,
-                           .twice_nll = twice_nll,
-                           .gradient = gradient,
-                           .hessian = hessian};
-    const paritas_status status = evaluate(context, &e, n_points);
+                           .to = answers};
+    const paritas_status status = evaluate(context, device, &e, n_points);
     paritas_release(&context->allocator, constants);
     return status;
+}
+
+paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model, size_t n_points,
+                                const double *points, size_t n_data, const double *data,
+                                const paritas_evaluate_answers *answers)
+{
+    REQUIRE(context, model);
+    if (n_points > 0) REQUIRE(context, points);
+    TRY(SIZED_CHECK(context, paritas_evaluate_answers, "answers", n_points, answers));
+    return fit_evaluate(context, context->device, model, n_points, points, n_data, data, answers);
 }

@@ -8,24 +8,57 @@ void paritas_model_free(paritas_model *model)
     if (model) paritas_model_frozen(model)->family->free(model);
 }
 
-/* ---- stored answers ---- */
+/* ---- stored answers; without a model 0, -1 or NULL ---- */
 
-/* The answer without a model is the last argument. */
-#define ANSWER(type, name, field, otherwise)                                   \
-    type paritas_model_##name(const paritas_model *model)                      \
-    {                                                                          \
-        return model ? paritas_model_frozen(model)->field : (type)(otherwise); \
-    }
-ANSWER(size_t, parameter_count, n_parameters, 0)
-ANSWER(size_t, main_count, n_main, 0)
-ANSWER(size_t, template_count, n_templates, 0)
-ANSWER(ptrdiff_t, poi_index, poi, -1)
-ANSWER(const double *, suggested_init, init, NULL)
-ANSWER(const double *, lower_bounds, lower, NULL)
-ANSWER(const double *, upper_bounds, upper, NULL)
-ANSWER(const unsigned char *, suggested_fixed, fixed, NULL)
-ANSWER(const double *, constraint_widths, width, NULL)
-ANSWER(const double *, data, data, NULL)
+size_t paritas_model_parameter_count(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->n_parameters : 0;
+}
+
+size_t paritas_model_main_count(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->n_main : 0;
+}
+
+size_t paritas_model_template_count(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->n_templates : 0;
+}
+
+ptrdiff_t paritas_model_poi_index(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->poi : -1;
+}
+
+const double *paritas_model_suggested_init(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->init : NULL;
+}
+
+const double *paritas_model_lower_bounds(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->lower : NULL;
+}
+
+const double *paritas_model_upper_bounds(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->upper : NULL;
+}
+
+const unsigned char *paritas_model_suggested_fixed(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->fixed : NULL;
+}
+
+const double *paritas_model_constraint_widths(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->width : NULL;
+}
+
+const double *paritas_model_data(const paritas_model *model)
+{
+    return model ? paritas_model_frozen(model)->data : NULL;
+}
 
 size_t paritas_model_poi_count(const paritas_model *given)
 {
@@ -129,15 +162,22 @@ static paritas_status rows_of(paritas_context *context, const struct frozen *mod
     return *data ? rows_check_all_templates(context, model, n, *data) : PARITAS_OK;
 }
 
-paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *given, size_t n_points,
-                                        const double *points, const double *data, double *expected)
+paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
+                                    const paritas_model *given, size_t n_points, const double *points,
+                                    const double *data, double *expected)
 {
-    REQUIRE_AS(context, "model", given);
-    if (n_points > 0) REQUIRE(context, points, expected);
     const struct frozen *model = paritas_model_frozen(given);
     TRY(family_check_expectation(context, model));
     TRY(rows_of(context, model, n_points, &data));
-    return model->family->expected_data(context, given, n_points, points, data, expected);
+    return model->family->expected_data(context, device, given, n_points, points, data, expected);
+}
+
+paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *model, size_t n_points,
+                                        const double *points, const double *data, double *expected)
+{
+    REQUIRE(context, model);
+    if (n_points > 0) REQUIRE(context, points, expected);
+    return family_expected_data(context, context->device, model, n_points, points, data, expected);
 }
 
 paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *given,

@@ -202,8 +202,7 @@ static paritas_status likelihoods(struct gradient *g, size_t n, struct gradient_
         double value;
         memcpy(points + i * p, at + index * p, p * sizeof *points);
         memcpy(data + i * r, rows[i]->data, r * sizeof *data);
-        TRY(paritas_evaluate(infer->context, infer->model, 1, points + i * p, 1, rows[i]->data, &value,
-                             to->at ? gradient : NULL, NULL));
+        TRY(infer_evaluate(infer, 1, points + i * p, rows[i]->data, &value, to->at ? gradient : NULL, NULL));
         rows[i]->status = isfinite(value) ? PARITAS_FIT_CONVERGED : PARITAS_FIT_NON_FINITE;
         if (to->values) to->values[index] = isfinite(value) ? scale * value : (double)NAN;
         if (to->statuses) to->statuses[index] = rows[i]->status;
@@ -384,8 +383,8 @@ static paritas_status differentiate(paritas_context *context, const paritas_mode
     if (along && g.options.quantity >= PARITAS_QUANTITY_Q_ASIMOV)
         return paritas_refuse(context, "%s has first derivatives only",
                               paritas_quantity_name(g.options.quantity));
-    paritas_context own = gradient_context(context);
-    paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));
+    const struct gradient_precision usual = gradient_begin(context);
+    paritas_status status = infer_open(&g.infer, context, model, job, !is_likelihood(g.options.quantity));
     struct arena keep = g.infer.arena;
     g.wants_rows = gradient.data != NULL;
     g.wants_mu =
@@ -395,7 +394,8 @@ static paritas_status differentiate(paritas_context *context, const paritas_mode
     if (status == PARITAS_OK) status = check(&g, n, at);
     if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
     arena_free(&keep);
-    return own_context_ends(&own, context, status);
+    gradient_end(context, usual);
+    return status;
 }
 
 paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,

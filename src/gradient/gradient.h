@@ -8,8 +8,8 @@
 #define PARITAS_INFER_GRADIENT_H
 
 #include "fit/fit.h"
+#include "fit/launch.h"
 #include "statistics/asymptotic.h"
-#include "minima/own_context.h"
 #include "paritas_gradient.h"
 
 struct gradient_fit {
@@ -60,12 +60,22 @@ struct gradient {
     unsigned char bends[64]; /* gradient_limits.c: the job's rates, by size of mu; 0: not yet asked for */
 };
 
-/* Of these calls: in f64, an f32 context's on the host. */
-static inline paritas_context gradient_context(const paritas_context *context)
+/* Fits for derivatives are in f64. Between these two, an f32 context is one of f64 on the host. */
+struct gradient_precision {
+    struct paritas_device *device;
+    unsigned precision;
+};
+static inline struct gradient_precision gradient_begin(paritas_context *context)
 {
-    paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
-    own.precision = 64;
-    return own;
+    const struct gradient_precision usual = {context->device, context->precision};
+    context->device = launch_device_f64(context);
+    context->precision = 64;
+    return usual;
+}
+static inline void gradient_end(paritas_context *context, struct gradient_precision usual)
+{
+    context->device = usual.device;
+    context->precision = usual.precision;
 }
 
 /* Rows of one call for derivatives: eight for each thread, whose rates by cell stay in the cache. */

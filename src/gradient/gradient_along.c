@@ -105,8 +105,7 @@ static paritas_status turn_fit(struct gradient *g, struct gradient_row *row, con
     double *force = infer_reals(infer, p, 1);
     TRY(infer_memory(infer));
     TRY(mix(g, fit->parameters, row->data, a, force));
-    TRY(paritas_evaluate(infer->context, infer->model, 1, fit->parameters, 1, row->data, NULL, NULL,
-                         a->hessian));
+    TRY(infer_evaluate(infer, 1, fit->parameters, row->data, NULL, NULL, a->hessian));
     const double by_mu = force[poi];
     for (size_t i = 0; fit->conditional && i < p; i++) force[i] += a->hessian[i * p + poi] * m;
     paritas_job job = infer->base;
@@ -185,7 +184,7 @@ static paritas_status turn_likelihood(struct gradient *g, struct gradient_row *r
     for (size_t i = 0; i < p; i++)
         a->moved[i] = g->at_directions ? g->at_directions[row->index * p + i] : 0.0;
     TRY(mix(g, point, row->data, a, force));
-    TRY(paritas_evaluate(infer->context, infer->model, 1, point, 1, row->data, NULL, gradient, a->hessian));
+    TRY(infer_evaluate(infer, 1, point, row->data, NULL, gradient, a->hessian));
     TRY(turn_row(g, point, row->data, a, a->by_row[0]));
     double along = dot(p, gradient, a->moved);
     for (size_t k = 0; k < r; k++)

@@ -70,14 +70,14 @@ paritas_status paritas_shared_fits_create(paritas_context *context, const parita
 {
     REQUIRE(context, model, shared);
     *shared = NULL;
-    paritas_context own = gradient_context(context);
+    const struct gradient_precision usual = gradient_begin(context);
     struct infer infer;
-    paritas_status status = infer_open(&infer, &own, model, job, true);
+    paritas_status status = infer_open(&infer, context, model, job, true);
     struct paritas_shared_fits *made = NULL;
-    if (status == PARITAS_OK && !(made = paritas_allocate_clear(&own, 1, sizeof *made)))
-        status = paritas_fail_memory(&own);
+    if (status == PARITAS_OK && !(made = paritas_allocate_clear(context, 1, sizeof *made)))
+        status = paritas_fail_memory(context);
     if (made) {
-        arena_open(&made->arena, &own.allocator);
+        arena_open(&made->arena, &context->allocator);
         made->model = paritas_model_frozen(model);
         status = find_fit(&infer, made);
     }
@@ -86,7 +86,8 @@ paritas_status paritas_shared_fits_create(paritas_context *context, const parita
         *shared = made;
     else
         paritas_shared_fits_free(made);
-    return own_context_ends(&own, context, status);
+    gradient_end(context, usual);
+    return status;
 }
 
 void paritas_shared_fits_free(paritas_shared_fits *shared)
@@ -201,8 +202,7 @@ static paritas_status finish_conditional(struct gradient *g, size_t n, struct gr
     TRY(gradient_run(g, true, false, n, fits));
     for (size_t i = 0; i < n; i++) {
         if (fits[i]->is.status != PARITAS_FIT_CONVERGED) continue;
-        TRY(paritas_evaluate(infer->context, infer->model, 1, fits[i]->parameters, 1, fits[i]->data, NULL,
-                             gradient, NULL));
+        TRY(infer_evaluate(infer, 1, fits[i]->parameters, fits[i]->data, NULL, gradient, NULL));
         fits[i]->slope = gradient[infer->poi];
     }
     return PARITAS_OK;

@@ -210,8 +210,7 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
 static paritas_status mu_slope(struct gradient *g, const struct gradient_fit *fit, double *gradient,
                                double *slope)
 {
-    TRY(paritas_evaluate(g->infer.context, g->infer.model, 1, fit->parameters, 1, fit->data, NULL, gradient,
-                         NULL));
+    TRY(infer_evaluate(&g->infer, 1, fit->parameters, fit->data, NULL, gradient, NULL));
     *slope = gradient[g->infer.poi];
     return PARITAS_OK;
 }

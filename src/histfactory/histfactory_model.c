@@ -186,22 +186,25 @@ static void centres_of_y(const struct frozen *frozen, const double *data, double
 }
 
 /* Expected rates of each point. */
-static paritas_status run_rates(paritas_context *context, struct hf_points *points)
+static paritas_status run_rates(paritas_context *context, struct paritas_device *device,
+                                struct hf_points *points)
 {
     const struct hf_model *model = points->model;
-    return hf_points_run(context, context->device, model->frozen.family->expected,
+    return hf_points_run(context, device, model->frozen.family->expected,
                          HF_EXPECTED_SIZE(model->n_bins, model->n_cells), points);
 }
 
-static paritas_status expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
-                                    const double *points, const double *data, double *expected)
+static paritas_status expected_data(paritas_context *context, struct paritas_device *device,
+                                    const paritas_model *model, size_t n_points, const double *points,
+                                    const double *data, double *expected)
 {
-    return run_rates(context, &(struct hf_points){.model = (const struct hf_model *)model,
-                                                  .n = n_points,
-                                                  .points = points,
-                                                  .data = data,
-                                                  .to = expected,
-                                                  .take = take_data});
+    return run_rates(context, device,
+                     &(struct hf_points){.model = (const struct hf_model *)model,
+                                         .n = n_points,
+                                         .points = points,
+                                         .data = data,
+                                         .to = expected,
+                                         .take = take_data});
 }
 
 static void take_rates(void *user, size_t k, const double *point_row, const double *rates)
@@ -215,12 +218,13 @@ static void take_rates(void *user, size_t k, const double *point_row, const doub
 static paritas_status expected_by_sample(paritas_context *context, const paritas_model *model,
                                          const double *point, const double *data, double *expected)
 {
-    return run_rates(context, &(struct hf_points){.model = (const struct hf_model *)model,
-                                                  .n = 1,
-                                                  .points = point,
-                                                  .data = data,
-                                                  .to = expected,
-                                                  .take = take_rates});
+    return run_rates(context, context->device,
+                     &(struct hf_points){.model = (const struct hf_model *)model,
+                                         .n = 1,
+                                         .points = point,
+                                         .data = data,
+                                         .to = expected,
+                                         .take = take_rates});
 }
 
 static void take_jacobian(void *user, size_t k, const double *point_row, const double *answer)

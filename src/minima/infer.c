@@ -6,7 +6,7 @@
 #include "minima/lowest.h"
 #include "minima/neighbours.h"
 #include "minima/fit_notes.h"
-#include "minima/own_context.h"
+#include "fit/fit_evaluate.h"
 #include "minima/conditional_starts.h"
 
 #include <math.h>
@@ -213,18 +213,15 @@ double infer_bounded(const struct infer *infer, size_t parameter, double value)
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian)
 {
-    paritas_context own = own_context_on_host(infer->context);
-    return own_context_ends(
-        &own, infer->context,
-        paritas_evaluate(&own, infer->model, n, points, 1, data, twice_nll, gradient, hessian));
+    return fit_evaluate(
+        infer->context, infer->context->host, infer->model, n, points, 1, data,
+        &(paritas_evaluate_answers){.twice_nll = twice_nll, .gradient = gradient, .hessian = hessian});
 }
 
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected)
 {
-    paritas_context own = own_context_on_host(infer->context);
-    return own_context_ends(
-        &own, infer->context,
-        paritas_expected_data_of(&own, infer->model, 1, point, infer->base.data, expected));
+    return family_expected_data(infer->context, infer->context->host, infer->model, 1, point,
+                                infer->base.data, expected);
 }
 
 static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,

@@ -9,6 +9,7 @@
 #include "minima/lowest.h"
 #include "fit/family.h"
 #include "fit/fit.h"
+#include "fit/fit_evaluate.h"
 #include "minima/many_starts.h"
 
 #include <math.h>
@@ -357,8 +358,8 @@ static paritas_status find_peaks(const struct search *search, const struct sough
         points[j * n + which[j / 2]] = j % 2 ? PEAK_STEP : -PEAK_STEP;
     }
     if (k > 0)
-        TRY(paritas_evaluate(infer->context, infer->model, 2 * k, points, 1, search->profile->data, NULL,
-                             slopes, NULL));
+        TRY(fit_evaluate(infer->context, infer->context->device, infer->model, 2 * k, points, 1,
+                         search->profile->data, &(paritas_evaluate_answers){.gradient = slopes}));
     for (size_t j = 0; j < k; j++) {
         const double below = slopes[2 * j * n + which[j]], above = slopes[(2 * j + 1) * n + which[j]];
         jumps[j] = below - above > PEAK_LEAST ? below - above : 0.0;

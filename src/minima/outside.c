@@ -1,7 +1,6 @@
 /* outside.c: which bins make the likelihood infinite or undefined. */
 #include "minima/outside.h"
 #include "fit/fit_rows.h"
-#include "minima/own_context.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +30,8 @@ paritas_status outside_find(paritas_context *context, const paritas_model *model
     if (frozen->no_expectation) return PARITAS_OK;
     double *expected = paritas_allocate(context, frozen->n_data, sizeof *expected);
     if (!expected) return paritas_fail_memory(context);
-    paritas_context own = own_context_on_host(context);
     const paritas_status status =
-        own_context_ends(&own, context, paritas_expected_data_of(&own, model, 1, point, data, expected));
+        family_expected_data(context, context->host, model, 1, point, data, expected);
     if (!data) data = frozen->data;
     for (size_t i = 0; status == PARITAS_OK && i < frozen->n_main; i++) {
         if (!frozen_counts(frozen, i) || !is_outside(expected[i], data[i])) continue;

@@ -24,6 +24,12 @@ struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int cu
     return statistic_formula(statistic)->shift(asymptotic_q(q, q_asimov), q_asimov);
 }
 
+double paritas_asymptotic_shift(paritas_test_statistic statistic, double q, double q_asimov)
+{
+    if (!statistic_known(statistic)) return (double)NAN;
+    return asymptotic_shift(statistic, ASYMPTOTIC_OBSERVED, q, q_asimov).t;
+}
+
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
     const double t = asymptotic_shift(statistic, curve, q, q_asimov).t, clb = normal_cdf(-t);

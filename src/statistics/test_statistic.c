@@ -46,9 +46,14 @@ static const struct test_statistic formula_two_sided = {.alone = true, .agrees =
 #define FORMULA_OF(name, value, word, doc) [value] = &formula_##name,
 static const struct test_statistic *const formulas[] = {PARITAS_STATISTIC_LIST(FORMULA_OF)};
 
+bool statistic_known(paritas_test_statistic statistic)
+{
+    return (size_t)statistic < sizeof formulas / sizeof *formulas && formulas[statistic];
+}
+
 paritas_status statistic_check(paritas_context *context, paritas_test_statistic statistic)
 {
-    if ((size_t)statistic < sizeof formulas / sizeof *formulas && formulas[statistic]) return PARITAS_OK;
+    if (statistic_known(statistic)) return PARITAS_OK;
     return paritas_refuse(context, "unknown test statistic %d", (int)statistic);
 }
 
@@ -80,8 +85,7 @@ double statistic_answer(paritas_test_statistic statistic, double clsb, double cl
 
 paritas_status statistic_check_limit(paritas_context *context, paritas_test_statistic statistic)
 {
-    if ((size_t)statistic < sizeof formulas / sizeof *formulas && !formulas[statistic]->discovery)
-        return PARITAS_OK;
+    if (statistic_known(statistic) && !formulas[statistic]->discovery) return PARITAS_OK;
     const paritas_enumeration *all = paritas_enumeration_find("paritas_test_statistic");
     char words[200] = "";
     for (size_t i = 0; i < all->n; i++)

@@ -25,6 +25,7 @@ struct test_statistic {
     struct statistic_shift (*shift)(double q, double q_asimov);
 };
 
+bool statistic_known(paritas_test_statistic statistic);
 /* INVALID_ARGUMENT if unknown. The functions below do not check. */
 paritas_status statistic_check(paritas_context *context, paritas_test_statistic statistic);
 /* INVALID_ARGUMENT if it has no upper limits. */

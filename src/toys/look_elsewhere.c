@@ -299,12 +299,12 @@ static void count_toy(struct search *s, size_t i)
     s->crossings_squared += upcrossings * upcrossings;
 }
 
-static paritas_status run_point(void *user, paritas_context *context, int which, uint64_t first, size_t n)
+static paritas_status run_point(void *user, int which, uint64_t first, size_t n)
 {
     struct search *s = user;
     const size_t k = (size_t)which;
     if (k == 0) TRY(hold(s, n));
-    TRY(ensemble_run(context, &s->points[k].ensemble, first, n, s->profiles, NULL, NULL, NULL));
+    TRY(ensemble_run(s->context, &s->points[k].ensemble, first, n, s->profiles, NULL, NULL, NULL));
     for (size_t i = 0; i < n; i++) {
         const struct profile *profile = &s->profiles[i];
         const paritas_fit_status status = infer_worse(profile->status_free, profile->status_fixed);

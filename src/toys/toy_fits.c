@@ -178,11 +178,12 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
     return PARITAS_OK;
 }
 
-static paritas_status run_fits(void *user, paritas_context *context, int which, uint64_t first, size_t n)
+static paritas_status run_fits(void *user, int which, uint64_t first, size_t n)
 {
     (void)which;
     struct chunk *chunk = user;
     struct toy_fits *fits = chunk->fits;
+    paritas_context *context = fits->infer->context;
     TRY(chunk_hold(chunk, n));
     TRY(ensemble_run(context, &fits->ensemble, first, n, chunk->profiles, chunk->data, chunk->parameters,
                      chunk->constants));

@@ -1,6 +1,5 @@
 /* toy_runner.c: runs of toys in chunks. */
 #include "toys/toy_runner.h"
-#include "minima/own_context.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,14 +52,14 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
 }
 
 /* Runs missing toys in blocks of neighbours. */
-static paritas_status run_missing(const struct toy_runner *runner, paritas_context *context, int which,
-                                  uint64_t first, size_t n, unsigned char *present)
+static paritas_status run_missing(const struct toy_runner *runner, int which, uint64_t first, size_t n,
+                                  unsigned char *present)
 {
     memset(present, 0, n);
     if (runner->present) TRY(runner->present(runner->user, which, first, n, present));
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && present[end] == present[i];) end++;
-        if (!present[i]) TRY(runner->run(runner->user, context, which, first + i, end - i));
+        if (!present[i]) TRY(runner->run(runner->user, which, first + i, end - i));
     }
     return PARITAS_OK;
 }
@@ -83,15 +82,15 @@ static int tell(void *user, uint64_t done, uint64_t total)
 
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end)
 {
-    paritas_context *context = runner->context, own = own_context(context);
+    paritas_context *context = runner->context;
     unsigned char *present = NULL;
     size_t room = 0;
     struct overall overall = {.progress = context->progress,
                               .user = context->progress_user,
                               .total = (end - first) * (uint64_t)runner->n_ensembles};
-    if (own.progress) {
-        own.progress = tell;
-        own.progress_user = &overall;
+    if (context->progress) {
+        context->progress = tell;
+        context->progress_user = &overall;
     }
     paritas_status status = PARITAS_OK;
     for (uint64_t at = first; at < end && status == PARITAS_OK; at += overall.chunk) {
@@ -104,10 +103,12 @@ paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, u
             if (!present) status = paritas_fail_memory(context);
         }
         for (int which = 0; which < runner->n_ensembles && status == PARITAS_OK; which++) {
-            status = run_missing(runner, &own, which, at, (size_t)overall.chunk, present);
+            status = run_missing(runner, which, at, (size_t)overall.chunk, present);
             overall.done += overall.chunk;
         }
     }
+    context->progress = overall.progress;
+    context->progress_user = overall.user;
     paritas_release(&context->allocator, present);
-    return own_context_ends(&own, context, status);
+    return status;
 }

@@ -13,8 +13,8 @@ struct toy_runner {
     int n_ensembles; /* chunks alternate, so a cancelled run has as much of each */
     /* Marks existing toys; NULL: there are none. */
     paritas_status (*present)(void *user, int which, uint64_t first, size_t n, unsigned char *present);
-    /* Draws, fits and keeps missing toys. `context`: with progress over all. */
-    paritas_status (*run)(void *user, paritas_context *context, int which, uint64_t first, size_t n);
+    /* Draws, fits and keeps missing toys. Meanwhile the context's progress is over all. */
+    paritas_status (*run)(void *user, int which, uint64_t first, size_t n);
     void *user;
     const paritas_toys_tally *tally; /* of toys fitted until now: what one costs; NULL: unknown */
 };

@@ -405,10 +405,11 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t n)
 }
 
 /* Runs toys of which none exists yet. */
-static paritas_status run_toys(void *user, paritas_context *context, int h, uint64_t first, size_t n)
+static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
 {
     struct chunk *chunk = user;
     struct toy_test *test = chunk->test;
+    paritas_context *context = test->infer->context;
     TRY(chunk_hold(chunk, n));
     TRY(ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, chunk->data, NULL,
                      chunk->constants));

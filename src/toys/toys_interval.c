@@ -5,7 +5,6 @@
  * Toy t has the same random numbers at every value, so that p-values of neighbours fluctuate together. */
 #include "base/sized.h"
 #include "minima/lowest.h"
-#include "minima/own_context.h"
 #include "base/probability.h"
 #include "toys/toys.h"
 
@@ -300,19 +299,20 @@ paritas_status paritas_interval_toys(paritas_context *context, const paritas_mod
     TRY(check(context, &request, &search.options));
     TRY(toys_share(context, &search.options, &first, &search.end));
     search.level = request.level;
-    paritas_context own = own_context(context);
     search.progress = (struct interval_progress){.report = context->progress,
                                                  .user = context->progress_user,
                                                  .total = expected_toys(&search, request.rtol)};
-    if (own.progress) {
-        own.progress = tell;
-        own.progress_user = &search.progress;
+    if (context->progress) {
+        context->progress = tell;
+        context->progress_user = &search.progress;
     }
-    paritas_status status = infer_open_for_toys(&infer, &own, model, job, true);
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = find_interval(&search, &request, result);
-    if (status == PARITAS_OK && own.progress)
+    context->progress = search.progress.report;
+    context->progress_user = search.progress.user;
+    if (status == PARITAS_OK && context->progress)
         (void)context->progress(context->progress_user, search.progress.before, search.progress.before);
     store_close(search.store);
     infer_close(&infer);
-    return own_context_ends(&own, context, status);
+    return status;
 }

@@ -166,3 +166,49 @@ paritas_status paritas_store_hypotest(paritas_context *context, const char *path
     toy_pool_close(&reading.pool);
     return status;
 }
+
+/* The public run comes first: its address is this one's. */
+struct opened_run {
+    paritas_store_run run;
+    struct store *store;
+    paritas_allocator allocator;
+};
+
+/* A test of one value has its q once a toy is there. */
+static paritas_status read_run(struct store *store, paritas_store_run *run)
+{
+    const char *command = store_entry(store, "command");
+    double q;
+    bool known = false;
+    run->n_entries = store_run(store)->n_entries;
+    run->entries = store_run(store)->entries;
+    TRY(store_counts(store, run->counts));
+    if (command && strcmp(command, "hypotest-toys") == 0) TRY(store_get_fact(store, "q", &q, &known));
+    run->has_hypotest = known;
+    return PARITAS_OK;
+}
+
+paritas_status paritas_store_run_read(paritas_context *context, const char *path, paritas_store_run **run)
+{
+    REQUIRE(context, path, run);
+    *run = NULL;
+    struct opened_run *opened = paritas_allocate_clear(context, 1, sizeof *opened);
+    if (!opened) return paritas_fail_memory(context);
+    opened->allocator = context->allocator;
+    paritas_status status = store_open_read(context, path, &opened->store);
+    if (status == PARITAS_OK) status = read_run(opened->store, &opened->run);
+    if (status == PARITAS_OK)
+        *run = &opened->run;
+    else
+        paritas_store_run_free(&opened->run);
+    return status;
+}
+
+void paritas_store_run_free(paritas_store_run *run)
+{
+    if (!run) return;
+    struct opened_run *opened = (struct opened_run *)run;
+    const paritas_allocator allocator = opened->allocator;
+    store_close(opened->store);
+    paritas_release(&allocator, opened);
+}

@@ -58,7 +58,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_model_define, (C, P(description), P(model)))                                                 \
     F(paritas_model_parameter_index, (C, P(model), P(name), P(index)))                                     \
     F(paritas_model_fill_row, (C, P(model), NULL, NULL, P(row)))                                           \
-    F(paritas_evaluate, (C, P(model), 1, P(points), 1, NULL, NULL, NULL, NULL))                            \
+    F(paritas_evaluate, (C, P(model), 1, P(points), 1, NULL, P(answers)))                                  \
     F(paritas_expected_data, (C, P(model), 1, P(points), P(expected)))                                     \
     F(paritas_expected_jacobian, (C, P(model), P(point), P(jacobian)))                                     \
     F(paritas_expected_by_sample, (C, P(model), P(point), P(expected)))                                    \

@@ -19,7 +19,7 @@ TEST(a_model_stays_on_the_device)
     double nll;
     for (int k = 0; k < 3; k++)
         ASSERT_OK(context, paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0,
-                                            NULL, &nll, NULL, NULL));
+                                            NULL, SIZED(paritas_evaluate_answers, .twice_nll = &nll)));
     assert_int_equal(context->device->uploads, uploads + 1);
     assert_int_equal(context->device->builds, builds + 1);
     assert_int_equal(context->device->launches, launches + 3);

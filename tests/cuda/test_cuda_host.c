@@ -39,7 +39,7 @@ static double nll_of(paritas_context *context, const struct fixture *f)
 {
     double nll = NAN;
     ASSERT_OK(context, paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL,
-                                        &nll, NULL, NULL));
+                                        SIZED(paritas_evaluate_answers, .twice_nll = &nll)));
     return nll;
 }
 
@@ -53,8 +53,8 @@ static paritas_status evaluate_once(const struct fixture *f, double expected, ch
     double nll = NAN;
     paritas_status status = paritas_open(&options, &context);
     if (status == PARITAS_OK)
-        status = paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL, &nll,
-                                  NULL, NULL);
+        status = paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL,
+                                  SIZED(paritas_evaluate_answers, .twice_nll = &nll));
     snprintf(reason, 512, "%s", paritas_error_message(context));
     paritas_close(context);
     if (status == PARITAS_OK) assert_memory_equal(&nll, &expected, sizeof nll);
@@ -344,7 +344,7 @@ TEST(the_hosts_memory_may_run_out_at_any_time)
         paritas_status status = paritas_open(&options, &context);
         if (status == PARITAS_OK)
             status = paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL,
-                                      &nll, NULL, NULL);
+                                      SIZED(paritas_evaluate_answers, .twice_nll = &nll));
         paritas_close(context);
         look_back();
         answered = host.calls < host.fail_at;
@@ -380,17 +380,20 @@ TEST(slabs_that_do_not_fit_become_fewer)
     assert_true(points && plenty && little);
     for (size_t i = 0; i < rows * n; i++)
         points[i] = paritas_model_suggested_init(f.model)[i % n] + 0.001 * (double)(i / n);
-    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, plenty, NULL, NULL));
+    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL,
+                                        SIZED(paritas_evaluate_answers, .twice_nll = plenty)));
     struct accelerator *accelerator = context->device->state;
     assert_int_equal(accelerator->teams_at_once, rows);
     const size_t slab = drop_slabs(accelerator) / rows;
     fake->memory = fake->allocated + 4 * slab;
-    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL));
+    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL,
+                                        SIZED(paritas_evaluate_answers, .twice_nll = little)));
     assert_true(accelerator->teams_at_once <= 4);
     assert_memory_equal(little, plenty, rows * sizeof *plenty);
     drop_slabs(accelerator);
     fake->memory = 1;
-    assert_int_equal(paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL),
+    assert_int_equal(paritas_evaluate(context, f.model, rows, points, 0, NULL,
+                                      SIZED(paritas_evaluate_answers, .twice_nll = little)),
                      PARITAS_OUT_OF_MEMORY);
     assert_non_null(strstr(paritas_error_message(context), "cuda:0"));
     free(points);

@@ -56,7 +56,8 @@ static paritas_status evaluate(const struct setting *s, double *nll)
     for (size_t i = 0; i < ROWS * s->parameters; i++)
         points[i] =
             paritas_model_suggested_init(s->model)[i % s->parameters] + 0.001 * (double)(i / s->parameters);
-    return paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL, nll, NULL, NULL);
+    return paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL,
+                            SIZED(paritas_evaluate_answers, .twice_nll = nll));
 }
 
 /* The same on the CPU. */
@@ -213,7 +214,7 @@ TEST(few_teams_are_larger)
     assert_int_equal(accelerator->modules[1].kernels[0].workers, 8);
     assert_null(accelerator->modules[1].alone[0].function);
     assert_int_equal(paritas_evaluate(s.context, s.model, 1, paritas_model_suggested_init(s.model), 0, NULL,
-                                      &one, NULL, NULL),
+                                      SIZED(paritas_evaluate_answers, .twice_nll = &one)),
                      PARITAS_OK);
     assert_int_equal(accelerator->modules[1].alone[0].workers, 32);
     assert_memory_equal(&one, &all[0], sizeof one);

@@ -65,7 +65,8 @@ static void evaluate(const struct setting *s, double *nll)
     for (size_t i = 0; i < ROWS * s->parameters; i++)
         points[i] =
             paritas_model_suggested_init(s->model)[i % s->parameters] + 0.001 * (double)(i / s->parameters);
-    assert_int_equal(paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL, nll, NULL, NULL),
+    assert_int_equal(paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL,
+                                      SIZED(paritas_evaluate_answers, .twice_nll = nll)),
                      PARITAS_OK);
 }
 

@@ -98,7 +98,8 @@ static inline bool barrier_between(const struct fixture *f, double height, const
     enum { SEGMENTS = 200 };
     for (int k = 1; k < SEGMENTS && !rises; k++) {
         for (size_t p = 0; p < f->n_parameters; p++) point[p] = from[p] + (to[p] - from[p]) * k / SEGMENTS;
-        ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 0, NULL, &value, NULL, NULL));
+        ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 0, NULL,
+                                               SIZED(paritas_evaluate_answers, .twice_nll = &value)));
         rises = !(value <= height + 1e-7);
     }
     free(point);

@@ -175,8 +175,9 @@ static double covariance_defect(const struct fixture *f)
                                       SIZED(paritas_fit_answers, .results = &result, .parameters = best,
                                             .errors = errors, .covariance = covariance, .states = states)));
     if (result.status == PARITAS_FIT_CONVERGED) {
-        ASSERT_OK(f->context,
-                  paritas_evaluate(f->context, f->model, 1, best, 0, NULL, &value, gradient, hessian));
+        ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, best, 0, NULL,
+                                               SIZED(paritas_evaluate_answers, .twice_nll = &value,
+                                                     .gradient = gradient, .hessian = hessian)));
         assert_memory_equal(&value, &result.twice_nll, sizeof value);
         for (size_t i = 0; i < n; i++) {
             if (states[i] != PARITAS_PARAMETER_FREE) {
@@ -414,7 +415,8 @@ TEST(fixed_parameters_keep_their_bits)
     ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job,
                                      SIZED(paritas_fit_answers, .results = &result, .parameters = best,
                                            .errors = errors, .states = states)));
-    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, start, 0, NULL, &value, NULL, NULL));
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, start, 0, NULL,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = &value)));
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
     free(start);
@@ -490,7 +492,8 @@ TEST(too_few_iterations_are_said_so)
     assert_int_equal(result.iterations, 1);
     /* what it returns belongs together */
     double value;
-    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL, &value, NULL, NULL));
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = &value)));
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
     ASSERT_OK(f.context,
               paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &whole)));

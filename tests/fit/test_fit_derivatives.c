@@ -29,11 +29,13 @@ static void compare_at(const struct fixture *f, const struct reference *referenc
     double value, *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian);
     double *jacobian = make_array(f->n_main * n, sizeof *jacobian);
     struct jet *rates = make_array(f->n_main, sizeof *rates);
-    ASSERT_OK(f->context,
-              paritas_evaluate(f->context, f->model, 1, point, 1, data, &value, gradient, hessian));
+    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 1, data,
+                                           SIZED(paritas_evaluate_answers, .twice_nll = &value,
+                                                 .gradient = gradient, .hessian = hessian)));
     ASSERT_OK(f->context, paritas_expected_jacobian(f->context, f->model, point, jacobian));
     double alone;
-    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 1, data, &alone, NULL, NULL));
+    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 1, data,
+                                           SIZED(paritas_evaluate_answers, .twice_nll = &alone)));
     assert_memory_equal(&alone, &value, sizeof value);
     worst->points++;
     const struct jet at = reference_twice_nll(reference, point, data, 0, 0, rates);

@@ -67,8 +67,9 @@ static void evaluate_far(const struct fixture *f, uint64_t seed)
             x = x < lower[i] ? lower[i] : x > upper[i] ? upper[i] : x;
             points[k * n + i] = x;
         }
-    ASSERT_OK(f->context,
-              paritas_evaluate(f->context, f->model, POINTS, points, 0, NULL, values, gradients, hessians));
+    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, POINTS, points, 0, NULL,
+                                           SIZED(paritas_evaluate_answers, .twice_nll = values,
+                                                 .gradient = gradients, .hessian = hessians)));
     free(points);
     free(values);
     free(gradients);

@@ -97,8 +97,8 @@ TEST(beside_a_kink_a_fit_ends_where_the_slope_is_0)
                 const paritas_fit_result result =
                     fit_one(&f, PARITAS_MINIMIZER_NEWTON, start, &value, &error, &variance);
                 assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
-                ASSERT_OK(f.context,
-                          paritas_evaluate(f.context, f.model, 1, &value, 0, NULL, NULL, &slope, NULL));
+                ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, &value, 0, NULL,
+                                                      SIZED(paritas_evaluate_answers, .gradient = &slope)));
                 ASSERT_CLOSE(slope, 0.0, 5e-5); /* an EDM of 1e-10 */
                 assert_true(mirrored ? value < -0.3 : value > 0.3);
             }
@@ -192,7 +192,8 @@ static struct fixture many_alphas(uint64_t seed)
 static double value_at(const struct fixture *f, const double *point)
 {
     double value;
-    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 0, NULL, &value, NULL, NULL));
+    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 0, NULL,
+                                           SIZED(paritas_evaluate_answers, .twice_nll = &value)));
     return value;
 }
 

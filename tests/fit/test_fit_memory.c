@@ -128,8 +128,9 @@ static paritas_status take(struct run *run, enum step step)
     case MODEL:
         return paritas_model_create(context, run->patched, NULL, &run->model);
     case EVALUATE:
-        status = paritas_evaluate(context, run->model, 1, paritas_model_suggested_init(run->model), 0, NULL,
-                                  values, gradients, hessians);
+        status = paritas_evaluate(
+            context, run->model, 1, paritas_model_suggested_init(run->model), 0, NULL,
+            SIZED(paritas_evaluate_answers, .twice_nll = values, .gradient = gradients, .hessian = hessians));
         if (status == PARITAS_OK)
             status = paritas_expected_data(context, run->model, 1, paritas_model_suggested_init(run->model),
                                            values);

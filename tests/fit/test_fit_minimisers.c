@@ -212,7 +212,8 @@ TEST(too_few_iterations_are_said_so)
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
     assert_int_equal(result.iterations, 3);
     /* what it returns belongs together */
-    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL, &value, NULL, NULL));
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = &value)));
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
     free(best);
     free_fixture(&f);
@@ -285,7 +286,7 @@ TEST(a_population_that_does_not_arrive_says_so)
     double *best = make_array(f.n_parameters, sizeof *best),
            *other = make_array(f.n_parameters, sizeof *other), start;
     ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, paritas_model_suggested_init(f.model), 0,
-                                          NULL, &start, NULL, NULL));
+                                          NULL, SIZED(paritas_evaluate_answers, .twice_nll = &start)));
     ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
                                      SIZED(paritas_fit_answers, .results = &result, .parameters = best)));
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);

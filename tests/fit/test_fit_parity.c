@@ -245,16 +245,20 @@ TEST(the_cut_of_a_list_of_points_does_not_count)
         for (size_t k = 0; k < POINTS; k++) random_point(&f, &random, 0.6, points + k * n);
         for (size_t i = 0; i < SETS * f.n_data; i++)
             data[i] = paritas_model_data(f.model)[i % f.n_data] * (1.0 + (double)(i / f.n_data));
-        ASSERT_OK(f.context,
-                  paritas_evaluate(f.context, f.model, POINTS, points, SETS, data, values, gradients, NULL));
+        ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, POINTS, points, SETS, data,
+                                              SIZED(paritas_evaluate_answers, .twice_nll = values,
+                                                    .gradient = gradients)));
         for (size_t k = 0; k < POINTS; k++)
             for (size_t d = 0; d < SETS; d++) {
-                ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, points + k * n, 1,
-                                                      data + d * f.n_data, &value, gradient, NULL));
+                ASSERT_OK(f.context,
+                          paritas_evaluate(
+                              f.context, f.model, 1, points + k * n, 1, data + d * f.n_data,
+                              SIZED(paritas_evaluate_answers, .twice_nll = &value, .gradient = gradient)));
                 assert_memory_equal(&value, &values[k * SETS + d], sizeof value);
                 assert_memory_equal(gradient, &gradients[(k * SETS + d) * n], n * sizeof value);
-                ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, points + k * n, 1,
-                                                      data + d * f.n_data, &value, NULL, NULL));
+                ASSERT_OK(f.context,
+                          paritas_evaluate(f.context, f.model, 1, points + k * n, 1, data + d * f.n_data,
+                                           SIZED(paritas_evaluate_answers, .twice_nll = &value)));
                 assert_memory_equal(&value, &values[k * SETS + d], sizeof value);
             }
         free(points);

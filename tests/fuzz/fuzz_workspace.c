@@ -108,7 +108,9 @@ static void check_model(const paritas_workspace *document)
     if (paritas_model_parameter_count(model) <= PARAMETERS &&
         paritas_model_main_count(model) + paritas_model_aux_count(model) <= DATA) {
         const double *point = paritas_model_suggested_init(model);
-        check(paritas_evaluate(context, model, 1, point, 0, NULL, &value, gradient, hessian) == PARITAS_OK);
+        const paritas_evaluate_answers answers = {
+            .size = sizeof answers, .twice_nll = &value, .gradient = gradient, .hessian = hessian};
+        check(paritas_evaluate(context, model, 1, point, 0, NULL, &answers) == PARITAS_OK);
         check(paritas_expected_data(context, model, 1, point, expected) == PARITAS_OK);
     }
     paritas_model_free(model);

@@ -133,8 +133,9 @@ static const double *moved_row(const struct line *line, double shift)
 static double twice_nll_by_datum(const struct line *line, double shift)
 {
     double value;
-    ASSERT_OK(line->f->context, paritas_evaluate(line->f->context, line->f->model, 1, line->point, 1,
-                                                 moved_row(line, shift), &value, NULL, NULL));
+    ASSERT_OK(line->f->context,
+              paritas_evaluate(line->f->context, line->f->model, 1, line->point, 1, moved_row(line, shift),
+                               SIZED(paritas_evaluate_answers, .twice_nll = &value)));
     return value;
 }
 
@@ -143,8 +144,9 @@ static double slope_by_datum(const struct line *line, double shift)
 {
     const size_t n = line->f->n_parameters;
     double *gradient = make_array(n, sizeof *gradient), sum = 0.0;
-    ASSERT_OK(line->f->context, paritas_evaluate(line->f->context, line->f->model, 1, line->point, 1,
-                                                 moved_row(line, shift), NULL, gradient, NULL));
+    ASSERT_OK(line->f->context,
+              paritas_evaluate(line->f->context, line->f->model, 1, line->point, 1, moved_row(line, shift),
+                               SIZED(paritas_evaluate_answers, .gradient = gradient)));
     for (size_t p = 0; p < n; p++) sum += line->weights[p] * gradient[p];
     free(gradient);
     return sum;

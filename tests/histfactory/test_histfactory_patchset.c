@@ -211,7 +211,7 @@ static void check_sharing(const char *background, size_t *accepted)
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *lender = parse(&context, background), *patch, *copy, *shared;
-    assert_int_equal(hf_reading_keep(&context, lender), PARITAS_OK);
+    assert_int_equal(paritas_workspace_prepare(&context, lender), PARITAS_OK);
     for (size_t i = 0; i < COUNT(changes); i++) {
         paritas_model *of_copy = NULL, *of_shared = NULL;
         char message[sizeof context.message];
@@ -253,7 +253,7 @@ static paritas_status share_a_reading(paritas_context *context)
     paritas_model *model = NULL;
     paritas_status status = json_read(context, small, strlen(small), "small.json", &lender);
     if (status != PARITAS_OK) return status;
-    status = hf_reading_keep(context, lender);
+    status = paritas_workspace_prepare(context, lender);
     if (status == PARITAS_OK) status = json_share(context, lender, &shared);
     if (status == PARITAS_OK) status = paritas_model_create(context, shared, NULL, &model);
     paritas_model_free(model);

@@ -191,12 +191,15 @@ static void compare_evaluations(const struct both *x, uint64_t seed)
     double *expected = make_array(2 * x->row, sizeof *expected),
            *samples = make_array(2 * 8 * x->n_main, sizeof *samples);
     for (size_t k = 0; k < POINTS; k++) make_point(x, &random, points + k * n);
-    ASSERT_OK(context,
-              paritas_evaluate(context, x->f.model, POINTS, points, ROWS, x->rows, value, gradient, hessian));
+    ASSERT_OK(context, paritas_evaluate(context, x->f.model, POINTS, points, ROWS, x->rows,
+                                        SIZED(paritas_evaluate_answers, .twice_nll = value,
+                                              .gradient = gradient, .hessian = hessian)));
     for (size_t r = 0; r < total; r++) {
         const double *row = x->rows + r % ROWS * x->row, *point = points + r / ROWS * n;
         const paritas_model *made = x->made[r % ROWS];
-        ASSERT_OK(context, paritas_evaluate(context, made, 1, point, 1, row, value1, gradient1, hessian1));
+        ASSERT_OK(context, paritas_evaluate(context, made, 1, point, 1, row,
+                                            SIZED(paritas_evaluate_answers, .twice_nll = value1,
+                                                  .gradient = gradient1, .hessian = hessian1)));
         SAME(value1, value + r, 1);
         SAME(gradient1, gradient + r * n, n);
         SAME(hessian1, hessian + r * n * n, n * n);
@@ -408,7 +411,9 @@ TEST(widths_follow_the_rates_of_the_row)
     for (int k = 0; k < 2; k++)
         memcpy(points + (size_t)k * f.n_parameters, init, f.n_parameters * sizeof *init);
     points[f.n_parameters + stat] = 1.1;
-    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 2, points, 1, row, value, gradient, NULL));
+    ASSERT_OK(f.context,
+              paritas_evaluate(f.context, f.model, 2, points, 1, row,
+                               SIZED(paritas_evaluate_answers, .twice_nll = value, .gradient = gradient)));
     /* bin 0: lambda = 15 st, n = 22; sh at 1 where its own term is flat */
     const double constraint = 0.01 / sigma2, counts = 2.0 * (15.0 * 0.1 - 22.0 * log(1.1));
     ASSERT_CLOSE(value[1] - value[0], constraint + counts, 1e-12);
@@ -417,7 +422,8 @@ TEST(widths_follow_the_rates_of_the_row)
     /* and the constants hold ln sigma */
     double own[16], at_own;
     ASSERT_OK(f.context, paritas_model_fill_row(f.context, f.model, NULL, NULL, own));
-    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, init, 1, own, &at_own, NULL, NULL));
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, init, 1, own,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = &at_own)));
     const double sigma2_own = (0.16 + 1.0) / 576.0, own_counts = 2.0 * (24.0 - 22.0 * log(24.0)),
                  row_counts = 2.0 * (15.0 - 22.0 * log(15.0));
     /* tau of the shapesys: 25 and 100 at its own expectation, n = tau */
@@ -443,7 +449,9 @@ TEST(what_a_row_cannot_say_is_refused)
     refused(&f,
             paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)),
             "data: channel 'SR', bin 1");
-    refused(&f, paritas_evaluate(f.context, f.model, 1, init, 1, row, &value, NULL, NULL),
+    refused(&f,
+            paritas_evaluate(f.context, f.model, 1, init, 1, row,
+                             SIZED(paritas_evaluate_answers, .twice_nll = &value)),
             "data[0]: channel 'SR', bin 1");
     double expected[16];
     refused(&f, paritas_expected_data_of(f.context, f.model, 1, init, row, expected),

@@ -113,8 +113,10 @@ TEST(the_likelihood_has_gradients_by_templates_and_parameters)
         ASSERT_CLOSE(by_row[number], slope[0], 1e-8 * (1.0 + fabs(slope[0])));
     }
     double twice, gradient[64];
-    assert_int_equal(paritas_evaluate(f.context, f.model, 1, points, 1, row, &twice, gradient, NULL),
-                     PARITAS_OK);
+    assert_int_equal(
+        paritas_evaluate(f.context, f.model, 1, points, 1, row,
+                         SIZED(paritas_evaluate_answers, .twice_nll = &twice, .gradient = gradient)),
+        PARITAS_OK);
     assert_true(twice == one);
     assert_memory_equal(gradient, by_point, p * sizeof *gradient);
     free_fixture(&f);

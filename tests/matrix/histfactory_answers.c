@@ -144,9 +144,12 @@ static void answer_points(paritas_context *context, const paritas_model *model, 
     for (size_t i = 2 * n_data - paritas_model_template_count(model); i < 2 * n_data; i++)
         data[i] *= 1.0 + 0.01 * (double)(i % 7);
     spoil_memory(context);
-    ASSERT_OK(context, paritas_evaluate(context, model, POINTS, points, 2, data, at[0], at[1], NULL));
+    ASSERT_OK(context,
+              paritas_evaluate(context, model, POINTS, points, 2, data,
+                               SIZED(paritas_evaluate_answers, .twice_nll = at[0], .gradient = at[1])));
     spoil_memory(context);
-    ASSERT_OK(context, paritas_evaluate(context, model, 2, points + n, 0, NULL, NULL, NULL, at[2]));
+    ASSERT_OK(context, paritas_evaluate(context, model, 2, points + n, 0, NULL,
+                                        SIZED(paritas_evaluate_answers, .hessian = at[2])));
     spoil_memory(context);
     ASSERT_OK(context, paritas_expected_data(context, model, POINTS, points, at[3]));
     ASSERT_OK(context, paritas_expected_jacobian(context, model, points + n, at[4]));

@@ -23,7 +23,7 @@ static paritas_status answer(paritas_context *context, struct answers *a)
     paritas_job jobs[JOBS] = {PARITAS_INIT(paritas_job)};
     const paritas_status status =
         paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL,
-                         &a->value, a->gradient, NULL);
+                         SIZED(paritas_evaluate_answers, .twice_nll = &a->value, .gradient = a->gradient));
     return status == PARITAS_OK
                ? paritas_fit(context, model.model, NULL, JOBS, jobs,
                              SIZED(paritas_fit_answers, .results = a->results, .parameters = a->parameters))

@@ -67,10 +67,12 @@ static inline void bits_of_values(const struct custom *c, const double *rows, bo
     for (size_t i = 0; i < points * p; i++) x[i] = init[i % p] * (1.0 + 0.03 * (double)(i * 7 % 11) - 0.1);
     double *values = bits_more(bits, n), *gradient = bits_more(bits, n * p);
     ASSERT_OK(c->context,
-              paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows, values, gradient, NULL));
+              paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows,
+                               SIZED(paritas_evaluate_answers, .twice_nll = values, .gradient = gradient)));
     if (hessian)
-        ASSERT_OK(c->context, paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows, NULL, NULL,
-                                               bits_more(bits, n * p * p)));
+        ASSERT_OK(c->context,
+                  paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows,
+                                   SIZED(paritas_evaluate_answers, .hessian = bits_more(bits, n * p * p))));
 }
 
 /* memcmp, and which number differs. */

@@ -17,7 +17,9 @@ int main(int count, char **arguments)
     paritas_status status = paritas_open(&options, &context);
     if (status == PARITAS_OK) status = paritas_model_define(context, &description, &model);
     if (status == PARITAS_OK)
-        status = paritas_evaluate(context, model, 1, onoff_init, 0, NULL, &value, gradient, hessian);
+        status = paritas_evaluate(
+            context, model, 1, onoff_init, 0, NULL,
+            SIZED(paritas_evaluate_answers, .twice_nll = &value, .gradient = gradient, .hessian = hessian));
     if (status == PARITAS_OK) status = paritas_expected_data(context, model, 1, onoff_init, expected);
     if (status == PARITAS_OK) status = paritas_expected_jacobian(context, model, onoff_init, jacobian);
     for (int m = 0; m < 3 && status == PARITAS_OK; m++) {

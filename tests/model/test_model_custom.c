@@ -12,8 +12,8 @@ TEST(the_likelihood_is_that_of_its_formula_in_more_digits)
         long double x[PEAK_PARAMETERS];
         double found;
         for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context,
-                  paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, &found, NULL, NULL));
+        ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL,
+                                              SIZED(paritas_evaluate_answers, .twice_nll = &found)));
         const double wanted = (double)peak_twice_nll(x, peak_data);
         ASSERT_CLOSE(found, wanted, 4e-15 * fabs(wanted));
     }
@@ -29,8 +29,8 @@ TEST(in_f32_the_likelihood_keeps_the_digits_of_f32)
         long double x[PEAK_PARAMETERS];
         double found;
         for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context,
-                  paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, &found, NULL, NULL));
+        ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL,
+                                              SIZED(paritas_evaluate_answers, .twice_nll = &found)));
         const double wanted = (double)peak_twice_nll(x, peak_data);
         ASSERT_CLOSE(found, wanted, 2e-6 * fabs(wanted));
     }
@@ -58,8 +58,9 @@ TEST(gradient_and_hessian_are_the_derivatives_of_the_formula)
         long double x[PEAK_PARAMETERS];
         double gradient[PEAK_PARAMETERS], hessian[PEAK_PARAMETERS * PEAK_PARAMETERS];
         for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context,
-                  paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, NULL, gradient, hessian));
+        ASSERT_OK(c.context, paritas_evaluate(
+                                 c.context, c.model, 1, peak_points[k], 0, NULL,
+                                 SIZED(paritas_evaluate_answers, .gradient = gradient, .hessian = hessian)));
         for (int p = 0; p < PEAK_PARAMETERS; p++) {
             const double size = sqrt(fabs(hessian[p * PEAK_PARAMETERS + p]));
             ASSERT_CLOSE(gradient[p], (double)difference(x, p, -1), 1e-9 * size);
@@ -110,9 +111,12 @@ TEST(outside_its_domain_a_model_has_no_likelihood)
     struct custom c = make_custom(NULL, onoff_description()), d = make_custom(NULL, decay_description());
     const double points[2][3] = {{-50.0, 10.0, 0.8}, {5.0, 10.0, 0.8}}, lifetime = -1.0;
     double values[2], gradient[6], value;
-    ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 2, points[0], 0, NULL, values, gradient, NULL));
+    ASSERT_OK(c.context,
+              paritas_evaluate(c.context, c.model, 2, points[0], 0, NULL,
+                               SIZED(paritas_evaluate_answers, .twice_nll = values, .gradient = gradient)));
     assert_true(isnan(values[0]) && isnan(gradient[0]) && !isnan(values[1]) && !isnan(gradient[3]));
-    ASSERT_OK(d.context, paritas_evaluate(d.context, d.model, 1, &lifetime, 0, NULL, &value, NULL, NULL));
+    ASSERT_OK(d.context, paritas_evaluate(d.context, d.model, 1, &lifetime, 0, NULL,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = &value)));
     assert_true(isnan(value));
     free_custom(&c);
     free_custom(&d);

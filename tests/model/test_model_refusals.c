@@ -88,8 +88,10 @@ TEST(measurements_may_be_negative_and_counts_may_not)
     double value;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     paritas_job job = {.size = sizeof(paritas_job), .data = below};
-    ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, point, 1, above, &value, NULL, NULL));
-    assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below, &value, NULL, NULL),
+    ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, point, 1, above,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = &value)));
+    assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below,
+                                      SIZED(paritas_evaluate_answers, .twice_nll = &value)),
                      PARITAS_INVALID_ARGUMENT);
     assert_int_equal(
         paritas_fit(c.context, c.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)),

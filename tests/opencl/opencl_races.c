@@ -89,9 +89,13 @@ int main(int count, char **arguments)
     double *covariance = malloc(2 * n * n * sizeof *covariance);
     if (!covariance) return 1;
     const double *init = paritas_model_suggested_init(model);
-    if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, NULL) != PARITAS_OK)
+    if (paritas_evaluate(context, model, 1, init, 0, NULL,
+                         SIZED(paritas_evaluate_answers, .twice_nll = &nll, .gradient = gradient)) !=
+        PARITAS_OK)
         return fail(context);
-    if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, hessian) != PARITAS_OK)
+    if (paritas_evaluate(context, model, 1, init, 0, NULL,
+                         SIZED(paritas_evaluate_answers, .twice_nll = &nll, .gradient = gradient,
+                               .hessian = hessian)) != PARITAS_OK)
         return fail(context);
     if (paritas_expected_jacobian(context, model, init, jacobian) != PARITAS_OK) return fail(context);
     if (paritas_expected_data(context, model, 1, init, expected) != PARITAS_OK) return fail(context);

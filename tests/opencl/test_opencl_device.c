@@ -59,7 +59,8 @@ TEST(memory_runs_out)
         points[i] =
             paritas_model_suggested_init(b.model)[i % b.n_parameters] + 0.001 * (double)(i / b.n_parameters);
     b.context->device->teams = 16;
-    ASSERT_OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, plenty, NULL, NULL));
+    ASSERT_OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = plenty)));
     assert_true(accelerator->teams_at_once > 3);
     const size_t slab = accelerator->slabs.bytes / accelerator->teams_at_once;
     create_buffer = driver->api.clCreateBuffer;
@@ -67,13 +68,15 @@ TEST(memory_runs_out)
     largest_allowed = 3 * slab;
     driver->api.clReleaseMemObject(accelerator->slabs.memory);
     accelerator->slabs = (struct accelerator_buffer){NULL, 0};
-    ASSERT_OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL));
+    ASSERT_OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL,
+                                          SIZED(paritas_evaluate_answers, .twice_nll = little)));
     assert_true(accelerator->teams_at_once <= 3);
     assert_memory_equal(little, plenty, rows * sizeof *little);
     largest_allowed = slab - 1;
     driver->api.clReleaseMemObject(accelerator->slabs.memory);
     accelerator->slabs = (struct accelerator_buffer){NULL, 0};
-    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL),
+    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL,
+                                      SIZED(paritas_evaluate_answers, .twice_nll = little)),
                      PARITAS_OUT_OF_MEMORY);
     assert_non_null(strstr(paritas_error_message(b.context), "opencl:0"));
     free(points);
@@ -134,7 +137,8 @@ TEST(cancelled)
     for (size_t i = 0; i < rows * b.n_parameters; i++)
         points[i] = paritas_model_suggested_init(b.model)[i % b.n_parameters];
     b.context->device->teams = 1;
-    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, nll, NULL, NULL),
+    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL,
+                                      SIZED(paritas_evaluate_answers, .twice_nll = nll)),
                      PARITAS_CANCELLED);
     assert_true(done > 0 && done < rows);
     free(points);
@@ -151,9 +155,9 @@ TEST(counted)
     b.context->cache = NULL;
     double nll;
     ASSERT_OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0,
-                                          NULL, &nll, NULL, NULL));
+                                          NULL, SIZED(paritas_evaluate_answers, .twice_nll = &nll)));
     ASSERT_OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0,
-                                          NULL, &nll, NULL, NULL));
+                                          NULL, SIZED(paritas_evaluate_answers, .twice_nll = &nll)));
     assert_int_equal(b.context->device->uploads, 1);
     assert_int_equal(b.context->device->builds, 1);
     assert_int_equal(b.context->device->launches, 2);

@@ -70,7 +70,9 @@ static void evaluate(paritas_context *context, double *values, double *gradients
     for (size_t k = 0; k < POINTS; k++)
         for (size_t p = 0; p < n; p++)
             points[k * n + p] = paritas_model_suggested_init(model)[p] + 0.03 * (double)(k * (p % 5));
-    if (paritas_evaluate(context, model, POINTS, points, 0, NULL, values, gradients, NULL) != PARITAS_OK)
+    if (paritas_evaluate(context, model, POINTS, points, 0, NULL,
+                         SIZED(paritas_evaluate_answers, .twice_nll = values, .gradient = gradients)) !=
+        PARITAS_OK)
         fail_msg("%s", paritas_error_message(context));
     test_free(points);
     paritas_model_free(model);

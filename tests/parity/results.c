@@ -152,11 +152,12 @@ static bool collect_evaluations(paritas_context *context, const paritas_model *m
         make_points(model, POINTS, seed, 0.7, points);
         for (size_t i = 0; i < 2 * data; i++)
             rows[i] = paritas_model_data(model)[i % data] * (i < data ? 1.0 : 0.75);
-        good = append_int(results,
-                          paritas_evaluate(context, model, POINTS, points, 2, rows, values, NULL, NULL)) &&
+        good = append_int(results, paritas_evaluate(context, model, POINTS, points, 2, rows,
+                                                    SIZED(paritas_evaluate_answers, .twice_nll = values))) &&
                append(results, values, 2 * POINTS * sizeof(double)) &&
-               append_int(results, paritas_evaluate(context, model, POINTS, points, 2, rows, values,
-                                                    gradients, hessians)) &&
+               append_int(results, paritas_evaluate(context, model, POINTS, points, 2, rows,
+                                                    SIZED(paritas_evaluate_answers, .twice_nll = values,
+                                                          .gradient = gradients, .hessian = hessians))) &&
                append(results, values, 2 * POINTS * sizeof(double)) &&
                append(results, gradients, 2 * POINTS * p * sizeof(double)) &&
                append(results, hessians, 2 * POINTS * p * p * sizeof(double));

@@ -179,10 +179,18 @@ def test_sweeps_of_a_cut_copy_count_once(file, tmp_path, cut_first):
     files = [cut, file] if cut_first else [file, cut]
     with pytest.warns(UserWarning, match="2 of its sweeps are in .* too and count once"):
         sweeps = losscone.load(files, polarity=-1, spacecraft_potential=0.0)
-    statuses = losscone.fit(sweeps, response="hard")["status"]
-    of_cut, of_file = (statuses[:2], statuses[2:]) if cut_first else (statuses[3:], statuses[:3])
-    assert len(sweeps) == 5 and list(of_cut)[1] == "duplicate" and list(statuses).count("duplicate") == 2
-    assert list(of_file)[1:] == ["fitted", "fitted"]
+    assert sweeps.days[0].sweeps["rows"].tolist() == [15, 15, 15] and len(sweeps.days) == 1
+    assert losscone.fit(sweeps, response="hard")["status"].tolist() == ["fitted"] * 3
+
+
+def test_days_of_one_date_that_were_read_before_are_joined(file, tmp_path):
+    longer = made(5)
+    longer.number[:] += 100
+    longer.write(tmp_path / "longer.TAB", exact=True)
+    later = losscone.Day.read(tmp_path / "longer.TAB")
+    with pytest.warns(UserWarning, match="longer.TAB: 3 of its sweeps are in .* too and count once"):
+        both = losscone.load([losscone.Day.read(file), later], polarity=-1, spacecraft_potential=0.0)
+    assert both.days[0].number.tolist() == [1, 2, 3, 104, 105] and both.parts == [(0, 5, 19980116 << 24)]
 
 
 def test_spice_that_is_not_there_is_told_of(file, tmp_path):

@@ -1,7 +1,6 @@
 /* bench.c: times operations on the CPU and other devices, also against an earlier run. After a
  * warm-up the median of the repeats counts. */
 #include "base/platform.h"
-#include "device/device.h"
 #include "print/output.h"
 #include "commands/workspaces/sorting.h"
 #include "commands/moon/sweep_questions.h"
@@ -168,11 +167,18 @@ static paritas_status run_operation(struct bench *b, enum operation operation, p
     size_t n;
     switch (operation) {
     case OPERATION_NLL:
-        return paritas_evaluate(context, model, 1, b->points, 0, NULL, b->values, NULL, NULL);
+        return paritas_evaluate(
+            context, model, 1, b->points, 0, NULL,
+            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .twice_nll = b->values});
     case OPERATION_GRADIENT:
-        return paritas_evaluate(context, model, 1, b->points, 0, NULL, b->values, b->values + BATCH, NULL);
+        return paritas_evaluate(context, model, 1, b->points, 0, NULL,
+                                &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                            .twice_nll = b->values,
+                                                            .gradient = b->values + BATCH});
     case OPERATION_NLLS:
-        return paritas_evaluate(context, model, BATCH, b->points, 0, NULL, b->values, NULL, NULL);
+        return paritas_evaluate(
+            context, model, BATCH, b->points, 0, NULL,
+            &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .twice_nll = b->values});
     case OPERATION_FIT:
         return paritas_fit(context, model, NULL, 1, &b->session->job,
                            &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
@@ -333,11 +339,6 @@ static paritas_status prepare(struct bench *b)
     return paritas_workspace_digest(session->context, session->workspace, b->digest);
 }
 
-static const char *description_of(const paritas_context *context)
-{
-    return context->device->operations->describe(context->device);
-}
-
 static paritas_status compare(struct bench *b, const char *what, const char *device, const char *baseline,
                               const char *now)
 {
@@ -367,7 +368,7 @@ static paritas_status compare_circumstances(struct bench *b, const struct json *
         const struct json *one = json_is(devices, JSON_ARRAY) ? devices->first : NULL;
         while (one && !json_text_is(json_get(one, "device"), b->device_names[d])) one = one->next;
         TRY(compare(b, "description", b->device_names[d], text_of(json_get(one, "description")),
-                    description_of(b->devices[d])));
+                    paritas_device_description(b->devices[d])));
     }
     return PARITAS_OK;
 }
@@ -451,7 +452,7 @@ static void write_document(const struct bench *b, struct writer *w)
                   b->session->n_parameters, paritas_version(), paritas_isa_name(context), context->threads);
     write_array(w, "devices", true);
     for (size_t d = 0; d < b->n_devices; d++)
-        write_row(w, "device:s description:s", b->device_names[d], description_of(b->devices[d]));
+        write_row(w, "device:s description:s", b->device_names[d], paritas_device_description(b->devices[d]));
     write_close(w);
     write_array(w, "baseline_differs", true);
     for (size_t k = 0; k < b->n_differences; k++) {

@@ -71,9 +71,13 @@ static paritas_status ask_likelihood(struct asking *a)
            *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
     const double *data = a->session->job.data ? a->session->job.data : paritas_model_data(model);
     TRY(allocated(a->session));
-    TRY(paritas_evaluate(a->context, model, CONTRACT_POINTS, a->plan->points, 1, data, nll, gradient, NULL));
-    return paritas_evaluate(a->context, model, CONTRACT_HESSIANS, a->plan->points, 1, data, NULL, NULL,
-                            hessian);
+    TRY(paritas_evaluate(a->context, model, CONTRACT_POINTS, a->plan->points, 1, data,
+                         &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                     .twice_nll = nll,
+                                                     .gradient = gradient}));
+    return paritas_evaluate(
+        a->context, model, CONTRACT_HESSIANS, a->plan->points, 1, data,
+        &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers), .hessian = hessian});
 }
 
 static paritas_status ask_fit(struct asking *a)

@@ -18,7 +18,6 @@ static const struct option options[] = {
 /* A patch: its own session has the model. */
 struct place {
     const struct patch *patch;
-    double value; /* NaN: not one number */
     struct session session;
 };
 
@@ -27,26 +26,11 @@ struct look {
     struct patches patches;
     struct place *places;
     size_t n, n_open;
-    bool ordered; /* along the only number of each patch */
+    int ordered; /* along the only number of each patch */
     paritas_look_elsewhere_point *points;
     paritas_look_elsewhere_result result;
     struct toy_run toys;
 };
-
-static double value_of(const struct patch *patch)
-{
-    struct json_walk walk;
-    if (!json_is(patch->values, JSON_ARRAY) || patch->values->count != 1) return (double)NAN;
-    const struct json *value = json_walk_first(&walk, patch->values);
-    return value->type == JSON_NUMBER ? value->number : (double)NAN;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    return x->patch < y->patch ? -1 : x->patch > y->patch;
-}
 
 /* Values of q0 belong to one parameter of interest. */
 static paritas_status check_poi(struct look *look)
@@ -82,14 +66,10 @@ static paritas_status load_places(struct look *look)
     look->n = look->patches.n;
     look->places = elements(session, look->n, sizeof *look->places);
     look->points = sized_records(session, look->n, sizeof *look->points);
+    size_t *order = elements(session, look->n, sizeof *order);
     TRY(allocated(session));
-    look->ordered = true;
-    for (size_t k = 0; k < look->n; k++) {
-        look->places[k].patch = &look->patches.items[k];
-        look->places[k].value = value_of(look->places[k].patch);
-        look->ordered = look->ordered && !isnan(look->places[k].value);
-    }
-    if (look->ordered) qsort(look->places, look->n, sizeof *look->places, by_value);
+    TRY(paritas_patchset_order(session->context, look->patches.patchset, look->n, order, &look->ordered));
+    for (size_t k = 0; k < look->n; k++) look->places[k].patch = &look->patches.items[order[k]];
     const bool progress = session->progress.on;
     for (; look->n_open < look->n; look->n_open++) {
         struct place *place = &look->places[look->n_open];

@@ -1,8 +1,5 @@
 /* merge.c: shards of a run of toys into one store. */
-#include "store/store.h"
 #include "commands/models/toy_runs.h"
-
-#include <string.h>
 
 static const struct option options[] = {
     {"--output", OPTION_TEXT, "FILE", "the pooled store; must not exist", .letter = 'o'},
@@ -11,21 +8,21 @@ static const struct option options[] = {
 
 struct pool {
     const char *path;
-    struct store *store;
-    uint64_t toys, counts[PARITAS_FIT_STATUS_COUNT];
+    paritas_store_run *run;
+    uint64_t toys;
     bool tested; /* the run tested one value, with this answer: */
     paritas_hypotest_toys_result test;
 };
 
 static void write_json(struct session *session, const struct pool *pool)
 {
-    const struct store_run *run = store_run(pool->store);
+    const paritas_store_run *run = pool->run;
     struct writer *w = &session->writer;
     write_object(w, NULL, true);
     write_integer(w, "stores", session->arguments->n_operands);
     write_integer(w, "toys", pool->toys);
     if (pool->tested) hypotest_toys_write(w, &pool->test);
-    write_status_counts(w, pool->counts, PARITAS_FIT_STATUS_COUNT);
+    write_status_counts(w, run->counts, PARITAS_FIT_STATUS_COUNT);
     write_object(w, "key", true);
     for (size_t i = 0; i < run->n_entries; i++) write_string(w, run->entries[i].name, run->entries[i].value);
     write_close(w);
@@ -34,7 +31,7 @@ static void write_json(struct session *session, const struct pool *pool)
 
 static void write_table(struct session *session, const struct pool *pool)
 {
-    const struct store_run *run = store_run(pool->store);
+    const paritas_store_run *run = pool->run;
     struct text *out = &session->out;
     const size_t n = session->arguments->n_operands;
     struct table table;
@@ -44,9 +41,9 @@ static void write_table(struct session *session, const struct pool *pool)
     if (pool->tested) text_format(out, "\n");
     table_open(&table, out, "status|toys", "l r");
     for (int i = 0; i < PARITAS_FIT_STATUS_COUNT; i++) {
-        if (pool->counts[i] == 0) continue;
+        if (run->counts[i] == 0) continue;
         table_text(&table, paritas_fit_status_name((paritas_fit_status)i));
-        table_format(&table, "%llu", (unsigned long long)pool->counts[i]);
+        table_format(&table, "%llu", (unsigned long long)run->counts[i]);
     }
     table_close(&table);
     text_format(out, "\n");
@@ -59,10 +56,7 @@ static void write_table(struct session *session, const struct pool *pool)
 /* Answer of a test of one value. Other runs, and runs without a toy, have none. */
 static paritas_status read_test(struct session *session, struct pool *pool)
 {
-    double q;
-    const char *command = store_entry(pool->store, "command");
-    if (!command || strcmp(command, "hypotest-toys") != 0) return PARITAS_OK;
-    TRY(store_get_fact(pool->store, "q", &q, &pool->tested));
+    pool->tested = pool->run->has_hypotest;
     if (!pool->tested) return PARITAS_OK;
     paritas_status status = paritas_store_hypotest(session->context, pool->path, &pool->test);
     if (toy_run_lacks_place(session, &status, &pool->test)) pool->tested = false;
@@ -80,15 +74,15 @@ static int run(struct session *session)
     session->progress.unit = "toys";
     paritas_status status =
         paritas_store_merge(session->context, arguments->n_operands, arguments->operands, pool.path);
-    if (status == PARITAS_OK) status = store_open_read(session->context, pool.path, &pool.store);
-    if (status == PARITAS_OK) status = store_counts(pool.store, pool.counts);
-    for (int i = 0; i < PARITAS_FIT_STATUS_COUNT && status == PARITAS_OK; i++) pool.toys += pool.counts[i];
+    if (status == PARITAS_OK) status = paritas_store_run_read(session->context, pool.path, &pool.run);
+    for (int i = 0; i < PARITAS_FIT_STATUS_COUNT && status == PARITAS_OK; i++)
+        pool.toys += pool.run->counts[i];
     if (status == PARITAS_OK) status = read_test(session, &pool);
     if (status == PARITAS_OK && session->json)
         write_json(session, &pool);
     else if (status == PARITAS_OK)
         write_table(session, &pool);
-    store_close(pool.store);
+    paritas_store_run_free(pool.run);
     return status;
 }
 

@@ -24,8 +24,10 @@ static paritas_status analyse(struct session *session, void *result)
     if (option_flag(session, "--gradient")) l->gradient = numbers(session, session->n_parameters);
     if (option_flag(session, "--expected")) l->expected = numbers(session, session->n_main + session->n_aux);
     TRY(allocated(session));
-    TRY(paritas_evaluate(session->context, session->model, 1, l->point, 1, NULL, &l->twice_nll, l->gradient,
-                         NULL));
+    TRY(paritas_evaluate(session->context, session->model, 1, l->point, 1, NULL,
+                         &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),
+                                                     .twice_nll = &l->twice_nll,
+                                                     .gradient = l->gradient}));
     TRY(outside_look(session, l->twice_nll, l->point, &l->outside));
     if (!l->expected) return PARITAS_OK;
     return paritas_expected_data(session->context, session->model, 1, l->point, l->expected);

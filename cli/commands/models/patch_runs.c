@@ -2,7 +2,6 @@
 #include "commands/models/patch_runs.h"
 #include "base/platform.h"
 #include "commands.h"
-#include "histfactory/workspace/workspace_read.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -194,7 +193,7 @@ paritas_status patches_open(struct session *session, struct patches *patches)
     TRY(json_read_packed(session->context, session->arguments->operands[0], &session->workspace));
     TRY(paritas_patchset_verify(session->context, session->workspace, patches->patchset));
     TRY(apply_patches(session));
-    TRY(hf_reading_keep(session->context, session->workspace));
+    TRY(paritas_workspace_prepare(session->context, session->workspace));
     patches->background = session->workspace;
     return list_patches(session, patches);
 }

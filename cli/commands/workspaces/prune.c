@@ -1,14 +1,13 @@
 /* prune.c: drops parts of a workspace. */
 #include "print/document_output.h"
-#include "histfactory/modifiers/modifiers.h"
 
-#define BAR_AND_WORD(NAME, name) "|" #name
+#define BAR_AND_WORD(name, value, word, doc) "|" word
 
 static const struct option options[] = {
     {"--channel", OPTION_TEXT, "NAME", "drop a channel and its observation (repeatable)", .letter = 'c'},
     {"--sample", OPTION_TEXT, "NAME", "drop a sample from all channels (repeatable)", .letter = 's'},
     {"--modifier", OPTION_TEXT, "NAME", "drop a modifier and its configuration (repeatable)", .letter = 'm'},
-    {"--modifier-type", OPTION_CHOICE, &HF_MODIFIERS(BAR_AND_WORD)[1],
+    {"--modifier-type", OPTION_CHOICE, &PARITAS_MODIFIER_LIST(BAR_AND_WORD)[1],
      "drop all modifiers of a type (repeatable)", .letter = 't'},
     {"--measurement", OPTION_TEXT, "NAME", "drop a measurement (repeatable)"},
     {0},

@@ -77,9 +77,10 @@ class Day(er_day_arrays):
     row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until
     given. Masked cells have no flux. Reasons are codes here, words in `sweeps`, `rows` and `counts`."""
 
-    def __init__(self, memory: _engine.Day, path: str = "") -> None:
+    def __init__(self, memory: _engine.Day, path: str = "", date: int | None = None) -> None:
         self._memory = memory
         self.path = path
+        self._date = date
         for name, values in memory.arrays().items():
             setattr(self, name, values)
 
@@ -128,6 +129,8 @@ class Day(er_day_arrays):
     def date(self) -> int:
         """YYYYMMDD of the first sweep; of the file's name if as many sweeps are of that date; without sweeps
         of the name, else 0."""
+        if self._date is not None:
+            return self._date
         dates = [int(stamp[:10].replace(b"-", b"")) for stamp in self.utc if stamp and stamp[:4] != b"1970"]
         name = _engine.er_file_date(self.path)
         return dates[0] if dates and dates.count(name) < dates.count(dates[0]) else name
@@ -207,17 +210,12 @@ class Day(er_day_arrays):
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
         return _engine.er_apply_spice(os.fspath(folder), library, spin._table, self._memory)
 
-    def mask_sunlight(self, angle: float = 14.0, theta: ArrayLike | None = None) -> None:
+    def mask_sunlight(
+        self, angle: float = _engine.DAY_DEFAULTS["sunlight"], theta: ArrayLike | None = None
+    ) -> None:
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
-
-    def mask_sweeps(self, which: NDArray[Any], reason: str) -> None:
-        """Masks sweeps, by number or truth, for one of the reasons."""
-        code = _REASONS.index(reason)
-        for codes in (self.sweep_reason, self.row_reason, self.cell_reason):
-            codes[which] = code
-        self.flux[which] = np.nan
 
     def mask_polarity(self) -> None:
         """Masks rows without polarity +1 or -1."""
@@ -228,7 +226,9 @@ class Day(er_day_arrays):
         counts/s of a cell (n); 0: no such floor. Spectra need the fluxes before."""
         return self._memory.subtract_background(_engine.er_theta() if theta is None else theta)
 
-    def mask_counts(self, least: float = 20.0, theta: ArrayLike | None = None) -> None:
+    def mask_counts(
+        self, least: float = _engine.DAY_DEFAULTS["least_counts"], theta: ArrayLike | None = None
+    ) -> None:
         """Masks rows with fewer than `least` counts a cell, made from fluxes, and saturated rows. Fluxes
         below half a count become half a count. Spectra need the fluxes before."""
         self._memory.mask_counts(_engine.er_theta() if theta is None else theta, least)

@@ -67,11 +67,12 @@ def sweeps_of(given: Given) -> Sweeps:
 
 
 def options_of(options: Any, response: str, part: Part | None = None) -> dict[str, Any]:
-    """Members of paritas_losscone_options. The folded model has no beam."""
-    changes: dict[str, Any] = {"amplitude_lower": 0.0, "amplitude_upper": 0.0} if response == "folded" else {}
+    """Members of paritas_losscone_options for one response."""
+    chosen = options_of_points(options, response)
     if part is not None:
-        changes["first"] = part.first
-    return options_of_points({**options, **changes}, response)
+        chosen["first"] = part.first
+    made: dict[str, Any] = _engine.losscone_options_of(chosen, response)
+    return made
 
 
 def _method(options: Any) -> str:
@@ -157,7 +158,8 @@ class LossconeFit(Tabular):
 
 
 def _fitted(results: Table) -> NDArray[np.bool_]:
-    return np.isin(results["status"], [_STATUSES[word] for word in ("fitted", "misfit", "at_limit")])
+    found: NDArray[np.bool_] = _engine.losscone_fitted(results)
+    return found
 
 
 def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
@@ -165,17 +167,7 @@ def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
     at = 0
     for day in sweeps.days:
         rows = slice(at, at + len(day))
-        polarity = np.isin(day.polarity, (1.0, -1.0)).any(axis=1)
-        reason = np.where(
-            day.sweep_reason != 0,
-            words(day.sweep_reason, list(_engine.er_reasons())),
-            np.where(
-                ~polarity,
-                "polarity",
-                np.where(np.isnan(day.spacecraft_potential), "no_spacecraft_potential", ""),
-            ),
-        )
-        found[rows] = np.where(_fitted(results[rows]) | (reason == ""), found[rows], reason)
+        found[rows] = _engine.day_status(day._memory, results[rows])
         at += len(day)
     return found
 
@@ -186,16 +178,13 @@ def _quality(results: dict[str, Table], response: str) -> NDArray[np.str_]:
 
 
 def _columns(
-    sweeps: Sweeps, response: str, results: dict[str, Table], sets: Table | None, search: str, suffix: str
+    sweeps: Sweeps, response: str, results: dict[str, Table], sets: Table | None, suffix: str
 ) -> dict[str, NDArray[Any]]:
     own = results[response]
     fitted = _fitted(own)
-    exact = fitted & (search == "exact")
     columns = columns_of("paritas_losscone_result", own, fitted)
     columns["status"] = _status_words(sweeps, own)
     columns["quality"] = _quality(results, response)
-    for name in ("potential_lower", "potential_upper", "ratio_lower", "ratio_upper"):
-        columns[name] = where(exact, columns[name])
     if response != "hard":
         del columns["amplitude"]
     if sets is not None:
@@ -254,7 +243,7 @@ def fit(
             sets[one] = _joined(of_parts)
     chosen = {**_DEFAULTS, **chosen, "response": response, "confidence": asked.kind}
     chosen.update(draws=draws, level=level, step=step)
-    table = structured(_all_columns(data, results, sets, search))
+    table = structured(_all_columns(data, results, sets))
     return LossconeFit(table, results, sets, data, chosen, used.device, used.precision)
 
 
@@ -284,21 +273,16 @@ def _kind_of(confidence: str | float | None, search: str) -> str | float:
     return confidence
 
 
-def _all_columns(
-    data: Sweeps, results: dict[str, Table], sets: dict[str, Table], search: str
-) -> dict[str, NDArray[Any]]:
+def _all_columns(data: Sweeps, results: dict[str, Table], sets: dict[str, Table]) -> dict[str, NDArray[Any]]:
     known = data.table()
     columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
     for one in results:
         suffix = "_folded" if len(results) == 2 and one == "folded" else ""
-        columns.update(_columns(data, one, results, sets.get(one), search, suffix))
-    quality = columns["quality"]
+        columns.update(_columns(data, one, results, sets.get(one), suffix))
+    both = _engine.losscone_both(results.get("hard"), results.get("folded"))
     if len(results) == 2:
-        hard, folded = columns["misfit"], columns["misfit_folded"]
-        better = np.where(hard <= folded, "hard", "folded")
-        columns["preferred"] = np.where(np.isnan(hard) | np.isnan(folded), "", better)
-        quality = np.where(columns["preferred"] == "folded", columns["quality_folded"], quality)
-    columns["good"] = (quality == "good").astype(np.uint8)
+        columns["preferred"] = both.preferred
+    columns["good"] = both.good
     if data.days:
         columns.update(columns_by_name(beam(data)))
         if data.background_rate is not None:
@@ -317,15 +301,10 @@ def _fit_part(
     used: _engine.Engine,
     tell: ProgressFunction | None,
 ) -> tuple[Table, Table | None]:
-    results = _engine.losscone_fit(arrays, options, used, tell)
-    if asked.kind == "none":
-        return results, None
-    above: Floats | None = None
-    if asked.kind == "bootstrap":
-        above = _engine.losscone_bootstrap(arrays, options, results, asked.draws, asked.level, used, tell)
-    elif not isinstance(asked.kind, str):
-        above = np.full(arrays.n, float(asked.kind))
-    return results, _engine.losscone_confidence(arrays, options, results, above, asked.step, used, tell)
+    found = _engine.losscone_answer(
+        arrays, options, asked.kind, asked.draws, asked.level, asked.step, used, tell
+    )
+    return found.results, found.sets
 
 
 def bootstrap(

@@ -21,9 +21,7 @@ TERMINATOR = 10.0
 ILLUMINATIONS = ("all", "day", "terminator", "night")
 SIDES = ("both", "dawn", "dusk")
 #: by class, as in rows_environment_class (docs/losscone.md)
-REGIONS = ("unknown", "solar wind", "magnetosheath", "lobe", "plasma sheet", "wake")
-#: eV; the lower ends of magnetosheath, lobe and plasma sheet
-_TEMPERATURES = (30.0, 80.0, 150.0)
+REGIONS = tuple(_engine.enumeration("paritas_environment"))
 
 
 @dataclass(repr=False)
@@ -156,11 +154,10 @@ def regions_of(table: Table, illumination: str | None = None) -> NDArray[np.int6
     if illumination is None and has(table, "environment_class"):
         return np.asarray(table["environment_class"], dtype=np.int64)
     lit, warm = reals(table, "projection_in_sun"), reals(table, "temperature")
-    by_warmth = np.where(warm > 0.0, 1 + np.searchsorted(_TEMPERATURES, warm, side="right"), 0)
-    if illumination is not None:
-        asked = lit == (1.0 if illumination == "day" else 0.0)
-        return np.where(asked, by_warmth, -1).astype(np.int64)
-    return np.where(lit == 0.0, 5, np.where(np.isfinite(lit), by_warmth, 0)).astype(np.int64)
+    if illumination is None:
+        return _engine.environments(lit, warm)
+    asked = lit == (1.0 if illumination == "day" else 0.0)
+    return np.where(asked, _engine.environments(np.ones(len(lit)), warm), -1).astype(np.int64)
 
 
 def region_statistics(

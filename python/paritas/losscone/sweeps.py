@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
-from ..arrays import Floats, Summarised, Table, columns_by_name, numbers, repeated, structured
+from ..arrays import Floats, Summarised, Table, columns_by_name, numbers, structured
 from ..files import PathLike as Path
-from ..keywords import Where, check_keywords, takes
+from ..keywords import Where, check_keywords, running, takes
 from ..records import columns_of
 from .day import Attitude, Day, Geometry, Magnetometer
 from .day import theta as theta_of
@@ -22,8 +21,14 @@ from .day import theta as theta_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-ROWS, CELLS = 15, 88
-_GEOMETRIC_FACTOR = 0.02  # cm^2 sr: counts of a cell = flux x this x energy x the cell's time
+_DEFAULTS = _engine.DAY_DEFAULTS
+_RESPONSE_WIDTH: float = _engine.options("paritas_losscone_options")["response_width"].default
+#: what a file shares with those before it of its date, as the program tells it
+_SHARES = {
+    "repeated": "are in {} too and count once",
+    "other": "have other data in {}; the sweep with more rows counts, else the first",
+    "strays": "are of other days",
+}
 
 
 class Directions(TypedDict, total=False):
@@ -311,7 +316,7 @@ def mask(
     return out
 
 
-def channels(sweeps: Sweeps, measured: ArrayLike, response_width: float = 0.25) -> Floats:
+def channels(sweeps: Sweeps, measured: ArrayLike, response_width: float = _RESPONSE_WIDTH) -> Floats:
     """Energies of each row's channel for the folded edge, weighted by the measured spectrum: (n, rows, 5),
     over the row's energy. measured: fluxes (n, rows, cells)."""
     arrays = _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
@@ -341,14 +346,14 @@ def load(
     mag: Path | Magnetometer | None = None,
     polarity: float | Path | None = None,
     spacecraft_potential: str | float | Path = "auto",
-    sunlight: float = 14.0,
+    sunlight: float = _DEFAULTS["sunlight"],
     normalisation: str = "ratio",
     strict: bool = False,
     illumination: str | None = None,
-    least_counts: float = 20.0,
+    least_counts: float = _DEFAULTS["least_counts"],
     subtract_background: bool = True,
     response_weights: str = "spectrum",
-    response_width: float = 0.25,
+    response_width: float = _RESPONSE_WIDTH,
     spice: Path | None = None,
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
@@ -357,10 +362,10 @@ def load(
 ) -> Sweeps:
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
-    files: one day file or several, or days already read, which are changed. Sweeps that two files of a date
-        have are masked in one of them, with a warning. theta: theta.tab or 88 inclinations. geometry: a CSV
-        table; mag: a file of the magnetometer; spice: a folder of kernels, with attitude. polarity: +1, -1 or
-        a table; None: the geometry's, else -1 with a warning.
+    files: day files and folders of them, or days already read, which are changed. Files of one date become
+        one day, in which each sweep counts once; a warning tells of sweeps in several files. theta: theta.tab
+        or 88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of
+        kernels, with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
@@ -369,10 +374,7 @@ def load(
         folded edge; response_width: as that of the fit. None of these changes the days.
 
     A day takes about 80 MB of memory; for whole months use the program."""
-    given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
     check_keywords(load, where)
-    if not given:
-        raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
         raise _engine.InvalidArgument("spice and attitude: one needs the other")
     if response_weights not in ("spectrum", "equal"):
@@ -382,118 +384,122 @@ def load(
     inclination = (
         theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else numbers(theta)
     )
-    volts = None if spacecraft_potential == "auto" else spacecraft_potential
+    automatic = isinstance(spacecraft_potential, str) and spacecraft_potential == "auto"
     table = _table(geometry, None)
-    tables = (_table(polarity, "polarity"), _table(volts, "spacecraft_potential"))
-    spin = None if attitude is None else Attitude(attitude)
+    polarities = _table(polarity, "polarity")
+    potentials = None if automatic else _table(spacecraft_potential, "spacecraft_potential")
     records = Magnetometer(mag) if isinstance(mag, (str, os.PathLike)) else mag
-    known = spice is not None or mag is not None or (table is not None and table.has("polarity"))
-    sign = _sign(polarity, known)
-    told = spice is not None or mag is not None or (table is not None and table.has("spacecraft_in_sun"))
-    if spacecraft_potential == "auto" and illumination is None and not told:
+    located = spice is not None or mag is not None
+    sign = _sign(polarity, located or (table is not None and table.has("polarity")))
+    told = located or (table is not None and table.has("spacecraft_in_sun"))
+    if automatic and illumination is None and not told:
         warnings.warn("the illumination of the spacecraft is not known and taken as sunlight", stacklevel=2)
-    made: list[Sweeps] = []
-    days = [one if isinstance(one, Day) else Day.read(one, strict=strict) for one in given]
-    _count_once(days)
-    for day in days:
-        if records is not None:
-            day.apply_mag(records)
-        if table is not None:
-            day.apply(table)
-        if spice is not None and spin is not None:
-            day.apply_spice(spice, spin)
-        for other in tables:
-            if other is not None:
-                day.apply(other)
-        if sign is not None:
-            day.polarity[:] = sign
-        if sunlight > 0.0:
-            day.mask_sunlight(sunlight, inclination)
-        day.mask_polarity()
-        angles = cosines(inclination, day.field, day.azimuth, day.polarity)
-        potentials: list[kappa.SpacecraftPotentials] = []
-        if spacecraft_potential == "auto":
-            options = {**(potential_options or {}), "kappa": kappa_options, **where}
-            potentials = [_potentials(day, angles, inclination, illumination != "shade", options)]
-        elif isinstance(spacecraft_potential, Real):
-            day.spacecraft_potential[:] = spacecraft_potential
-        flux = normalise(angles, day.flux, normalisation)
-        of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        one_day = Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials)
-        one_day.potential_error = np.maximum(*_errors_of(potentials[0])) if potentials else None
-        one_day.complete = flux
-        counted = _copy_for_counts(day)
-        one_day.background_rate = (
-            counted.subtract_background(inclination) if subtract_background else np.zeros(len(day))
-        )
-        if response_weights == "spectrum":
-            one_day.channel = channels(one_day, counted.flux, response_width)
-        if least_counts > 0.0:
-            counted.mask_counts(least_counts, inclination)
-        one_day.counted = counted.flux
-        one_day.flux = normalise(angles, counted.flux, normalisation)
-        if least_counts > 0.0:
-            _count(one_day, inclination)
-        made.append(one_day)
+    options = _engine.DayOptions(
+        inclination,
+        "auto" if automatic else "day" if potentials is not None else spacecraft_potential,
+        0.0 if sign is None else sign,
+        sunlight,
+        normalisation,
+        illumination != "shade",
+        least_counts,
+        subtract_background,
+        response_weights == "spectrum",
+        response_width,
+        _engine.option_values("paritas_kappa_options", dict(kappa_options or {})),
+        _engine.option_values("paritas_potential_options", dict(potential_options or {})),
+    )
+    options.set_sources(
+        None if records is None else records._records,
+        *(None if one is None else one._table for one in (table, polarities, potentials)),
+    )
+    spin = None if attitude is None else Attitude(attitude)._table
+    kernels = None if spice is None else os.fspath(spice)
+    made = [
+        _prepared(day, options.prepare(day._memory, kernels, spin), options, automatic, where)
+        for day in _days_of([files] if isinstance(files, (str, os.PathLike, Day)) else list(files), strict)
+    ]
     return made[0] if len(made) == 1 else _joined(made)
 
 
 takes(Where, load)
 
 
-def _count_once(days: list[Day]) -> None:
-    """Masks sweeps that begin at the same time in two files of a date: those with fewer rows, else the later
-    file's."""
-    for k, later in enumerate(days):
-        for day in days[:k]:
-            if day is later or day.date != later.date:
-                continue
-            _, one, two = np.intersect1d(day.sweeps["time"], later.sweeps["time"], return_indices=True)
-            if not len(one):
-                continue
-            fewer = (day.line[one] != 0).sum(axis=1) < (later.line[two] != 0).sum(axis=1)
-            day.mask_sweeps(one[fewer], "duplicate")
-            later.mask_sweeps(two[~fewer], "duplicate")
+def _days_of(given: list[Path | Day], strict: bool) -> list[Day]:
+    """One day a date, in the order of dates; days in memory come last."""
+    paths = [os.fspath(one) for one in given if not isinstance(one, Day)]
+    if not given:
+        raise _engine.InvalidArgument("files: there are none")
+    days = _read_days(paths, strict) if paths else []
+    by_date: dict[Any, list[Day]] = {}
+    for day in [*days, *(one for one in given if isinstance(one, Day))]:
+        of_date = by_date.setdefault(day.date or id(day), [])
+        if all(day is not one for one in of_date):
+            of_date.append(day)
+    return [_one_of(of_date) for of_date in by_date.values()]
+
+
+def _read_days(paths: list[str], strict: bool) -> list[Day]:
+    days: list[Day] = []
+    found = _engine.Days.find(paths)
+    for k in range(len(found)):
+        memory, shares = found.read(k, strict)
+        names = found.paths(k)
+        _tell_shares(names, shares)
+        days.append(Day(memory, names[0], found.date(k)))
+    return days
+
+
+def _one_of(days: list[Day]) -> Day:
+    if len(days) == 1:
+        return days[0]
+    memory, shares = _engine.day_join([day._memory for day in days])
+    _tell_shares([day.path for day in days], shares)
+    return Day(memory, days[0].path, days[0].date)
+
+
+def _tell_shares(paths: list[str], shares: list[dict[str, int]]) -> None:
+    for k, (path, share) in enumerate(zip(paths, shares)):
+        before = paths[0] if k == 1 else "files before it"
+        for what, text in _SHARES.items():
+            if share[what] > 0:
+                warnings.warn(f"{path}: {share[what]} of its sweeps {text.format(before)}", stacklevel=5)
+        if share["shift"] != 0:
             warnings.warn(
-                f"{later.path}: {len(one)} of its sweeps are in {day.path} too and count once", stacklevel=3
+                f"{path}: {share['shift']} is added to its spectrum numbers; "
+                f"other sweeps have them in {before}",
+                stacklevel=5,
             )
 
 
-def _copy_for_counts(day: Day) -> Day:
-    """What masks by counts read and write; spectra need the day as it is."""
-    copy = Day.empty(len(day))
-    for name in ("energy", "flux", "sweep_reason", "row_reason", "cell_reason"):
-        getattr(copy, name)[:] = getattr(day, name)
-    return copy
-
-
-def _count(sweeps: Sweeps, theta: Floats) -> None:
-    """Counts of a normalised flux of 1, and the background in normalised flux."""
-    assert sweeps.counted is not None and sweeps.background_rate is not None
-    factor = _GEOMETRIC_FACTOR * sweeps.energy
-    with np.errstate(divide="ignore", invalid="ignore"):
-        norm = sweeps.counted / sweeps.flux
-        sweeps.counts = norm * factor[:, :, None] * _engine.er_exposures(theta)
-        # of the row's last cell that has one, as the program takes it
-        known = norm > 0.0
-        last = CELLS - 1 - np.argmax(known[:, :, ::-1], axis=2)
-        of_row = np.take_along_axis(norm, last[:, :, None], axis=2)[:, :, 0]
-        rate = sweeps.background_rate[:, None] / (factor * of_row)
-        sweeps.background = np.where(known.any(axis=2), rate, 0.0)
-
-
-def _potentials(
-    day: Day, angles: Floats, theta: Floats, assumed: bool, options: dict[str, Any]
-) -> kappa.SpacecraftPotentials:
-    sunlit = np.where(np.isnan(day.spacecraft_in_sun), assumed, day.spacecraft_in_sun == 1.0)
-    spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
-    found = kappa.spacecraft_potential(spectra, sunlit, **options)
-    day.spacecraft_potential[:] = found["spacecraft_potential"]
-    return found
-
-
-def _errors_of(found: kappa.SpacecraftPotentials) -> tuple[Floats, Floats]:
-    return found.table["spacecraft_potential_error"], found.table["spacecraft_potential_ambiguity"]
+def _prepared(
+    day: Day, made: _engine.DaySweeps, options: _engine.DayOptions, automatic: bool, where: Any
+) -> Sweeps:
+    found: list[kappa.SpacecraftPotentials] = []
+    if automatic:
+        with running(where, "spacecraft potentials") as (used, tell):
+            fits = made.plasma(options, day._memory, used, tell)
+        found = [kappa.potentials_of(fits.potentials, fits.fits, used)]
+    complete = made.arrays()["flux"].copy()
+    counted = Day(day._memory.copy())
+    made.count(options, counted._memory)
+    arrays = made.arrays()
+    return Sweeps(
+        day.energy,
+        arrays["potential"],
+        arrays["cosine"],
+        arrays["flux"],
+        day.flux,
+        [day],
+        [Part(0, len(day), day.date << 24)],
+        found,
+        channel=arrays["channel"],
+        counts=arrays["counts"],
+        background=arrays["background"],
+        background_rate=arrays["rate"],
+        counted=counted.flux,
+        complete=complete,
+        potential_error=arrays["potential_error"],
+    )
 
 
 def _table(path: Path | float | None, column: str | None) -> Geometry | None:

@@ -119,6 +119,11 @@ def minos(
     return _engine.minos(model, _engine.Job(model, data, *settings), parameter, best, twice_nll, error)
 
 
+def asymptotic_shift(statistic: str, q: float, q_asimov: float) -> float:
+    """t of p-values, in units of -mu/sigma."""
+    return _engine.asymptotic_shift(statistic, q, q_asimov)
+
+
 def lowest_start(model: Any, data: Any, settings: Settings, kinked: Any) -> Settings:
     """Settings with the start from where the fit ends lowest: the given one, or those on either side of the
     kinks at 0 of parameters `kinked` (indices), all at once and one by one."""

@@ -8,14 +8,15 @@ import sys
 from typing import Sequence
 
 from ..command_line import write_page
+from ..devices import ACCELERATORS
 from .document import report
+
+_DEVICES = f"auto, cpu, and with or without :INDEX {', '.join(ACCELERATORS)}"
 
 
 def _device(name: str) -> str:
-    if not re.fullmatch(r"auto|cpu|(cuda|opencl|metal)(:\d+)?", name):
-        raise argparse.ArgumentTypeError(
-            f"{name!r}: there are auto, cpu, cuda, opencl, metal, the last three also with :INDEX"
-        )
+    if not re.fullmatch(rf"auto|cpu|({'|'.join(ACCELERATORS)})(:\d+)?", name):
+        raise argparse.ArgumentTypeError(f"{name!r}: there are {_DEVICES}")
     return name
 
 
@@ -43,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         "--device",
         type=_device,
         default="cpu",
-        help="auto, cpu, cuda, opencl or metal, the last three also with :INDEX (default: cpu)",
+        help=f"{_DEVICES} (default: cpu)",
     )
     add("--precision", choices=("f64", "f32", "auto"), default="f64", help="default: f64")
     add(

@@ -36,7 +36,8 @@ paritas_status paritas_workspace_patch(paritas_context *context, const paritas_w
     *patched = NULL;
     REQUIRE(context, workspace, patch);
     paritas_workspace *copy;
-    TRY(json_copy(context, workspace->root, workspace->label, &copy));
+    TRY(workspace->reading ? json_share(context, workspace, &copy)
+                           : json_copy(context, workspace->root, workspace->label, &copy));
     return json_hand_out(json_patch(context, copy, patch->root, patch->label), copy, patched);
 }
 

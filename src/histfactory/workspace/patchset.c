@@ -2,6 +2,8 @@
 #include "histfactory/workspace/patchset.h"
 #include "histfactory/workspace/workspace_read.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct walk {
@@ -262,16 +264,63 @@ paritas_status paritas_patchset_name(paritas_context *context, const paritas_wor
     return PARITAS_OK;
 }
 
+static paritas_status check_count(paritas_context *context, const paritas_workspace *patchset, size_t count)
+{
+    if (count == patches_of(patchset)->count) return PARITAS_OK;
+    return paritas_refuse(context, "`count` is %zu, but %s has %u patches", count, patchset->label,
+                          patches_of(patchset)->count);
+}
+
 paritas_status paritas_patchset_names(paritas_context *context, const paritas_workspace *patchset,
                                       size_t count, const char **names)
 {
     REQUIRE(context, patchset, names);
     TRY(check(context, patchset));
+    TRY(check_count(context, patchset, count));
     const struct json *entry = patches_of(patchset)->first;
-    if (count != patches_of(patchset)->count)
-        return paritas_refuse(context, "`count` is %zu, but %s has %u patches", count, patchset->label,
-                              patches_of(patchset)->count);
     for (size_t i = 0; i < count; i++, entry = entry->next) names[i] = name_of(entry);
+    return PARITAS_OK;
+}
+
+/* Its only value, if that is one and a number, else NaN. */
+static double number_of(const struct json *entry)
+{
+    struct json_walk walk;
+    const struct json *values = json_get(json_get(entry, "metadata"), "values");
+    if (values->count != 1) return (double)NAN;
+    const struct json *value = json_walk_first(&walk, values);
+    return value->type == JSON_NUMBER ? value->number : (double)NAN;
+}
+
+struct numbered {
+    double number;
+    size_t index;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+paritas_status paritas_patchset_order(paritas_context *context, const paritas_workspace *patchset,
+                                      size_t count, size_t *order, int *ordered)
+{
+    REQUIRE(context, patchset, order, ordered);
+    TRY(check(context, patchset));
+    TRY(check_count(context, patchset, count));
+    struct numbered *patches = paritas_allocate(context, count, sizeof *patches);
+    if (!patches) return paritas_fail_memory(context);
+    *ordered = 1;
+    size_t n = 0;
+    for (const struct json *entry = patches_of(patchset)->first; entry; entry = entry->next, n++) {
+        patches[n] = (struct numbered){number_of(entry), n};
+        if (isnan(patches[n].number)) *ordered = 0;
+    }
+    if (*ordered) qsort(patches, count, sizeof *patches, by_number);
+    for (size_t i = 0; i < count; i++) order[i] = patches[i].index;
+    paritas_release(&context->allocator, patches);
     return PARITAS_OK;
 }
 

@@ -131,9 +131,6 @@ struct hf_raw {
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
-/* Reads samples once for all documents that will share them (json_share); their models must not live longer.
- * A document of the wrong shape has no reading. */
-paritas_status hf_reading_keep(paritas_context *context, paritas_workspace *workspace);
 /* Returns NULL if it was not read before. */
 const struct hf_sample *hf_reading_find(const struct hf_reading *reading, const struct json *node);
 

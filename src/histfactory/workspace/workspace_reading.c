@@ -36,8 +36,9 @@ static void enter_samples(const struct hf_raw *raw, const struct json *channels,
     }
 }
 
-paritas_status hf_reading_keep(paritas_context *context, paritas_workspace *workspace)
+paritas_status paritas_workspace_prepare(paritas_context *context, paritas_workspace *workspace)
 {
+    REQUIRE(context, workspace);
     struct arena *arena = &workspace->arena;
     struct hf_raw raw;
     const paritas_status status = hf_raw_read(context, workspace, arena, arena, &raw);

@@ -194,11 +194,8 @@ class AsymptoticCalculator(_Calculator):
             q, q_asimov = self._by_engine(engine, poi_test)
         else:
             q, q_asimov, self._fitted_pars = self._five_fits(poi_test)
-        root, root_asimov = math.sqrt(q), math.sqrt(q_asimov)
-        self.sqrtqmuA_v = as_tensor(root_asimov)
-        if self.test_stat == "qtilde" and root > root_asimov > 0:
-            return as_tensor((q - q_asimov) / (2 * root_asimov))
-        return as_tensor(root - root_asimov)
+        self.sqrtqmuA_v = as_tensor(math.sqrt(q_asimov))
+        return as_tensor(bridge.asymptotic_shift(self.test_stat, q, q_asimov))
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         """CLs+b, CLb and CLs, each at -2, -1, 0, 1, 2 sigma without signal."""
