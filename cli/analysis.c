@@ -1,6 +1,7 @@
 /* analysis.c: runs analyses. */
 #include "analysis.h"
 #include "commands/models/patch_runs.h"
+#include <math.h>
 
 static const struct analysis *analysis_of(const struct session *session)
 {
@@ -82,6 +83,17 @@ paritas_status analysis_run(struct session *session)
 const char *failure_word(paritas_fit_status status)
 {
     return status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(status);
+}
+
+void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,
+                   double best)
+{
+    if (status == PARITAS_FIT_CONVERGED)
+        text_format(out, "All %s converged.", fits);
+    else
+        text_format(out, "Not all %s converged: %s.", fits, paritas_fit_status_name(status));
+    if (!isnan(best)) text_format(out, " Best fit: %s = %.6g.", poi, best);
+    text_format(out, "\n");
 }
 
 const char *statistic_name(const struct session *session)

@@ -13,5 +13,8 @@ const char *statistic_name(const struct session *session);
 
 /* "", or how a fit failed */
 const char *failure_word(paritas_fit_status status);
+/* Prints, for example, "All fits converged. Best fit: mu = 0." `fits`: "fits" or "fits to the data". */
+void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,
+                   double best);
 
 #endif

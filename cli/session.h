@@ -150,7 +150,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_ANSWER {"Output", options_answer}
 #define OPTION_ASIMOV(what)           \
     {"--asimov", OPTION_NUMBER, "MU", \
-     what ": expected at the fit to the data with the parameter of interest held at MU"}
+     what ": expected at the fit to the data with the parameter of interest fixed at MU"}
 #define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
 #define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
 /* for statistics, which make many fits */

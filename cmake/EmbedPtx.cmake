@@ -1,5 +1,5 @@
 # Kernels as PTX in the library, for machines that have NVIDIA's driver but no NVRTC. Where this build finds NVRTC (a toolkit has it
-# beside nvcc): about 15 s on two cores and 5 MB. AUTO leaves it out of builds for debugging, with sanitizers, or of few variants.
+# beside nvcc). AUTO leaves it out of builds for debugging, with sanitizers, or without all variants.
 #
 # paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES.
 set(PARITAS_EMBED_PTX AUTO CACHE STRING "embed CUDA kernels as PTX: AUTO (releases, where NVRTC is found), ON, OFF")
@@ -18,7 +18,7 @@ function(paritas_embed_ptx)
     endif()
   endif()
   if(PARITAS_EMBED_PTX STREQUAL "AUTO")
-    if(NOT possible OR PARITAS_SANITIZE OR PARITAS_VARIANTS OR PARITAS_FUZZ OR NOT CMAKE_BUILD_TYPE MATCHES "^Rel")
+    if(NOT possible OR PARITAS_SANITIZE OR NOT PARITAS_VARIANTS STREQUAL "all" OR PARITAS_FUZZ OR NOT CMAKE_BUILD_TYPE MATCHES "^Rel")
       return()
     endif()
   elseif(NOT possible)

@@ -83,31 +83,38 @@ typedef enum paritas_potential_source {
     PARITAS_POTENTIAL_SOURCE_LIST(PARITAS_ENUMERATOR)
 } paritas_potential_source;
 
-/* FIELD(type, name, default, doc) */
-#define PARITAS_DAY_OPTIONS_FIELDS(FIELD)                                                                 \
-    FIELD(const double *, theta, NULL, "88 inclinations of the cells; NULL: built-in")                    \
-    FIELD(double, polarity, 0.0, "of all rows, +1 or -1; 0: as day and sources have it")                  \
-    FIELD(double, sunlight, 14.0, "degrees around the Sun in which cells are masked; 0: none")            \
-    FIELD(paritas_normalisation, normalisation, PARITAS_NORMALISATION_RATIO, "of the fluxes")             \
-    FIELD(paritas_potential_source, potential_source, PARITAS_POTENTIAL_SOURCE_AUTO, "of the spacecraft") \
-    FIELD(double, potential, 0.0, "V, of all sweeps, with PARITAS_POTENTIAL_SOURCE_VALUE")                \
-    FIELD(int, sunlit, 1, "is the spacecraft in sunlight, where the day does not tell?")                  \
-    FIELD(double, least_counts, 20.0, "a cell of a row; fewer mask the row; 0: no counting noise")        \
-    FIELD(int, subtract_background, 1, "a rate that is the same at the highest energies of a sweep")      \
-    FIELD(int, weighted, 1, "channels of the folded edge are weighted by the measured spectrum")          \
-    FIELD(const paritas_kappa_options *, kappa, NULL, "of the plasma's fits")                             \
-    FIELD(const paritas_potential_options *, charging, NULL, "of the spacecraft's potentials")            \
-    FIELD(const paritas_losscone_options *, losscone, NULL, "response_width of the channels; and of causes")
-#define PARITAS_DAY_OPTION_MEMBER(type, name, otherwise, doc) type name;
-#define PARITAS_DAY_OPTION_DEFAULT(type, name, otherwise, doc) , otherwise
+#define PARITAS_DAY_OPTIONS(OPTION, OTHER, S)                                                              \
+    OTHER(S, const double *, theta, "88 inclinations of the cells; NULL: built-in")                        \
+    OPTION(S, double, polarity, 0.0, PARITAS_FROM(-1), PARITAS_TO(1), "", "",                              \
+           "of all rows, +1 or -1; 0: as day and sources have it")                                         \
+    OPTION(S, double, sunlight, 14.0, PARITAS_FROM(0), PARITAS_TO(180), "--sunlight", "degrees",           \
+           "cells this near the Sun are masked, where its direction is known; 0: none")                    \
+    OPTION(S, paritas_normalisation, normalisation, PARITAS_NORMALISATION_RATIO, PARITAS_NO_BOUND,         \
+           PARITAS_NO_BOUND, "--normalisation", "",                                                        \
+           "flux over the mean or the largest of the row's incident cells, or over the mirrored cell")     \
+    OPTION(S, paritas_potential_source, potential_source, PARITAS_POTENTIAL_SOURCE_AUTO, PARITAS_NO_BOUND, \
+           PARITAS_NO_BOUND, "", "", "where the spacecraft's potential comes from")                        \
+    OPTION(S, double, potential, 0.0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "V",                         \
+           "of the spacecraft in all sweeps, with PARITAS_POTENTIAL_SOURCE_VALUE")                         \
+    OPTION(S, paritas_truth, sunlit, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                        \
+           "is the spacecraft in sunlight, where the day does not tell?")                                  \
+    OPTION(S, double, least_counts, 20.0, PARITAS_FROM(0), PARITAS_NO_BOUND, "--least-counts", "",         \
+           "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: "       \
+           "counting noise is not considered")                                                             \
+    OPTION(S, paritas_truth, subtract_background, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",           \
+           "a rate of counts that is the same at the highest energies of a sweep")                         \
+    OPTION(S, paritas_truth, weighted, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                      \
+           "channels of the folded edge are weighted by the measured spectrum")                            \
+    OTHER(S, const paritas_kappa_options *, kappa, "of the plasma's fits")                                 \
+    OTHER(S, const paritas_potential_options *, charging, "of the spacecraft's potentials")                \
+    OTHER(S, const paritas_losscone_options *, losscone, "response_width of the channels; and of causes")
 
 /* Options of all functions on days. All pointers are borrowed; NULL: defaults. */
 typedef struct paritas_day_options {
     size_t size;
-    PARITAS_DAY_OPTIONS_FIELDS(PARITAS_DAY_OPTION_MEMBER)
+    PARITAS_DAY_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_day_options;
-#define PARITAS_DAY_OPTIONS_DEFAULT \
-    {sizeof(paritas_day_options) PARITAS_DAY_OPTIONS_FIELDS(PARITAS_DAY_OPTION_DEFAULT)}
+#define PARITAS_DAY_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_day_options, PARITAS_DAY_OPTIONS)
 
 /* Sources of geometry. They are applied in this order; later values replace earlier ones. All are borrowed,
  * and may be missing. */
@@ -237,6 +244,8 @@ typedef struct paritas_range {
 /* How synthetic sweeps are drawn. Ranges are uniform; density and temperature are log-uniform. Start from
  * PARITAS_SYNTHETIC_OPTIONS_DEFAULT. */
 #define PARITAS_RANGE(lower, upper) {lower, upper}
+#define PARITAS_SYNTHETIC_MEMBER(type, name, otherwise, doc) type name;
+#define PARITAS_SYNTHETIC_DEFAULT(type, name, otherwise, doc) , otherwise
 #define PARITAS_SYNTHETIC_OPTIONS_FIELDS(FIELD)                                                            \
     FIELD(paritas_range, potential, PARITAS_RANGE(-400.0, -10.0), "of the surface, V")                     \
     FIELD(paritas_range, ratio, PARITAS_RANGE(0.4, 1.05), "r")                                             \
@@ -267,10 +276,10 @@ typedef struct paritas_range {
     FIELD(const double *, theta, NULL, "88 inclinations of the cells; NULL: built-in")
 typedef struct paritas_synthetic_options {
     size_t size;
-    PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_DAY_OPTION_MEMBER)
+    PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_SYNTHETIC_MEMBER)
 } paritas_synthetic_options;
 #define PARITAS_SYNTHETIC_OPTIONS_DEFAULT \
-    {sizeof(paritas_synthetic_options) PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_DAY_OPTION_DEFAULT)}
+    {sizeof(paritas_synthetic_options) PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_SYNTHETIC_DEFAULT)}
 /* Sets plasma, density, kappa and temperature as they are in a region. */
 PARITAS_API void paritas_synthetic_region(paritas_region region, paritas_synthetic_options *options);
 

@@ -33,7 +33,7 @@ typedef enum paritas_minimizer { PARITAS_MINIMIZER_LIST(PARITAS_ENUMERATOR) } pa
 /* State of a parameter at the end of a fit. */
 #define PARITAS_PARAMETER_STATE_LIST(ITEM)                                                               \
     ITEM(PARITAS_PARAMETER_FREE, 0, "free", "between its bounds")                                        \
-    ITEM(PARITAS_PARAMETER_FIXED, 1, "fixed", "held by the job")                                         \
+    ITEM(PARITAS_PARAMETER_FIXED, 1, "fixed", "fixed by the job")                                        \
     ITEM(PARITAS_PARAMETER_AT_LOWER_BOUND, 2, "at_lower_bound", "the slope holds it at its lower bound") \
     ITEM(PARITAS_PARAMETER_AT_UPPER_BOUND, 3, "at_upper_bound", "the slope holds it at its upper bound") \
     ITEM(PARITAS_PARAMETER_AT_KINK, 4, "at_kink",                                                        \

@@ -113,20 +113,31 @@ PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const
                                                  const paritas_job *job, size_t n, const double *at,
                                                  const double *data, const paritas_gradient *gradient);
 
-/* The same, and the derivatives of all this along a direction: products of second derivatives (the Hessian)
- * with vectors, also through the profiled parameters. The likelihoods, q and z have them. The others would
- * need third derivatives of the likelihood: INVALID_ARGUMENT.
- *   at_directions   n directions of mu, or of the parameters; NULL: 0
- *   directions      n directions of data rows; NULL: 0. With `aux_follow`, auxiliary data have none of
- *                   their own
- *   along           n rows: derivatives along the directions of `values` and of gradient's `data` and `at`.
- *                   Its `statuses` are not written
+/* Data rows and directions. Start from PARITAS_GRADIENT_ROWS_DEFAULT. */
+typedef struct paritas_gradient_rows {
+    size_t size;
+    size_t n;                    /* rows */
+    const double *at, *data;     /* as of paritas_differentiate */
+    const double *at_directions; /* n directions of mu, or of the parameters; NULL: 0 */
+    /* n directions of data rows; NULL: 0. With `aux_follow`, auxiliary data have none of their own */
+    const double *directions;
+} paritas_gradient_rows;
+#define PARITAS_GRADIENT_ROWS_DEFAULT PARITAS_INIT(paritas_gradient_rows)
+
+/* Differentiates once more, along a direction of each row: products of second derivatives (the Hessian) with
+ * vectors, also through the profiled parameters. The likelihoods, q and z have them. The others would need
+ * third derivatives of the likelihood: INVALID_ARGUMENT.
+ *   gradient   as of paritas_differentiate
+ *   along      n rows: derivatives along the directions of `values` and of gradient's `data` and `at`. Its
+ *              `statuses` are not written
  * The minimum moves by the implicit function theorem; parameters at their bounds stay there. The cost is one
  * pass over the model for each parameter and fit. All derivatives are 0 if q is 0. */
-PARITAS_API paritas_status paritas_differentiate_along(
-    paritas_context *context, const paritas_model *model, const paritas_gradient_options *options,
-    const paritas_job *job, size_t n, const double *at, const double *data, const double *at_directions,
-    const double *directions, const paritas_gradient *gradient, const paritas_gradient *along);
+PARITAS_API paritas_status paritas_differentiate_along(paritas_context *context, const paritas_model *model,
+                                                       const paritas_gradient_options *options,
+                                                       const paritas_job *job,
+                                                       const paritas_gradient_rows *rows,
+                                                       const paritas_gradient *gradient,
+                                                       const paritas_gradient *along);
 
 #define PARITAS_GRADIENT_ENUMERATIONS(ENUMERATION) \
     ENUMERATION(paritas_quantity, PARITAS_QUANTITY_LIST, "What can be differentiated.")

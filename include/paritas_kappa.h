@@ -110,10 +110,10 @@ PARITAS_API paritas_status paritas_kappa_spectrum(paritas_context *context,
 typedef enum paritas_kappa_weights { PARITAS_KAPPA_WEIGHTS_LIST(PARITAS_ENUMERATOR) } paritas_kappa_weights;
 
 /* The density. */
-#define PARITAS_KAPPA_DENSITY_LIST(ITEM)                                                                    \
-    ITEM(PARITAS_KAPPA_DENSITY_FITTED, 0, "fitted", "fitted with the others")                               \
-    ITEM(PARITAS_KAPPA_DENSITY_ESTIMATE, 1, "estimate",                                                     \
-         "held at 1e4 sum of flux / speed x 0.5 energy over the rows, which lacks what is below the first " \
+#define PARITAS_KAPPA_DENSITY_LIST(ITEM)                                                                     \
+    ITEM(PARITAS_KAPPA_DENSITY_FITTED, 0, "fitted", "fitted with the others")                                \
+    ITEM(PARITAS_KAPPA_DENSITY_ESTIMATE, 1, "estimate",                                                      \
+         "fixed at 1e4 sum of flux / speed x 0.5 energy over the rows, which lacks what is below the first " \
          "energy")
 typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERATOR) } paritas_kappa_density;
 
@@ -126,7 +126,7 @@ typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERAT
            "of kappa fits: likelihood of counts, or weighted logarithms for comparison")                    \
     OPTION(S, paritas_kappa_density, density, PARITAS_KAPPA_DENSITY_FITTED, PARITAS_NO_BOUND,               \
            PARITAS_NO_BOUND, "--density", "",                                                               \
-           "fitted with the others, or held at the sum over the spectrum")                                  \
+           "fitted with the others, or fixed at the sum over the spectrum")                                 \
     OPTION(S, double, response, 0.5, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--channel-width", "",            \
            "relative width (full, at half maximum) of the energy channels, with which the distribution is " \
            "folded; 0: none")                                                                               \
@@ -202,7 +202,7 @@ typedef enum paritas_spectrum_status {
     FIELD(R, double, edm, , "", "", "estimated distance to the minimum, in units of the misfit") \
     FIELD(R, double, density_estimate, , "", "1/m^3", "the density that density=estimate holds") \
     FIELD(R, double, covariance, [3][3], "", "",                                                 \
-          "of ln density, kappa, ln theta; 0 of what is held or at a bound")
+          "of ln density, kappa, ln theta; 0 of what is fixed or at a bound")
 typedef struct paritas_kappa_result {
     size_t size;
     PARITAS_KAPPA_RESULT_FIELDS(PARITAS_MEMBER, )

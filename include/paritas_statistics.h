@@ -82,8 +82,8 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
                                             const paritas_job *job, paritas_test_statistic statistic,
                                             size_t n, const double *mu, paritas_hypotest_result *results);
 
-/* The asymptotic variable t of p-values (eq. 59 and 67): CLs+b is the tail of a unit normal distribution
- * above t + sqrt(q_A), CLb that above t. NaN: no such statistic. */
+/* The asymptotic variable t of p-values (eq. 59 and 67). CLs+b is the tail of a unit normal distribution above
+ * t + sqrt(q_A), CLb the tail above t. NaN: no such statistic. */
 PARITAS_API double paritas_asymptotic_shift(paritas_test_statistic statistic, double q, double q_asimov);
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
@@ -248,7 +248,7 @@ PARITAS_API paritas_status paritas_ranking(paritas_context *context, const parit
 
 #define PARITAS_BREAKDOWN_GROUP_FIELDS(FIELD, R)                                                            \
     FIELD(R, double, impact, , "impact", "", "error of the POI from this group: sqrt(total^2 - without^2)") \
-    FIELD(R, double, without, , "without", "", "error of the POI with the group held at the best fit")      \
+    FIELD(R, double, without, , "without", "", "error of the POI with the group fixed at the best fit")     \
     FIELD(R, size_t, held, , "held", "", "free parameters of the group")                                    \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit without the group")
 typedef struct paritas_breakdown_group {
@@ -256,11 +256,11 @@ typedef struct paritas_breakdown_group {
     PARITAS_BREAKDOWN_GROUP_FIELDS(PARITAS_MEMBER, )
 } paritas_breakdown_group;
 
-#define PARITAS_BREAKDOWN_RESULT_FIELDS(FIELD, R)                                                       \
-    FIELD(R, double, best, , "best", "", "best fit of the parameter of interest")                       \
-    FIELD(R, double, total, , "total", "", "its error")                                                 \
-    FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters held") \
-    FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                   \
+#define PARITAS_BREAKDOWN_RESULT_FIELDS(FIELD, R)                                                        \
+    FIELD(R, double, best, , "best", "", "best fit of the parameter of interest")                        \
+    FIELD(R, double, total, , "total", "", "its error")                                                  \
+    FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters fixed") \
+    FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                    \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")
 typedef struct paritas_breakdown_result {
     size_t size;

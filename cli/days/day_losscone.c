@@ -14,10 +14,7 @@ const struct option options_losscone[] = {
     LIBRARY_ROWS(PARITAS_LOSSCONE_FIT_OPTIONS, paritas_losscone_options),
     {"--response-weights", OPTION_CHOICE, "spectrum|equal",
      "energies of the folded edge: weighted by the measured spectrum, or five of equal weight", "spectrum"},
-    {"--least-counts", OPTION_NUMBER, "N",
-     "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: counting noise "
-     "is not considered",
-     "20"},
+    LIBRARY_ROW("--least-counts", paritas_day_options),
     {"--subtract-background", OPTION_CHOICE, "auto|none",
      "a rate of counts that is the same at the highest energies of a sweep", "auto"},
     {0},
@@ -45,7 +42,6 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .hard = response != 1,
                                    .folded = response != 0,
                                    .sets = PARITAS_LOSSCONE_SETS_DEFAULT,
-                                   .least_counts = option_number(session, "--least-counts"),
                                    .subtract = option_value(session, "--subtract-background")->choice == 0,
                                    .weighted = option_value(session, "--response-weights")->choice == 0};
     paritas_losscone_sets *sets = &plan->sets;
@@ -63,7 +59,6 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         if (!(sets->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
         sets->confidence = PARITAS_CONFIDENCE_KIND_THRESHOLD;
     }
-    if (!(plan->least_counts >= 0.0)) return usage_failure(session, "--least-counts takes a number from 0");
     if (sets->draws > MOST_DRAWS)
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(sets->level > 0.0 && sets->level < 1.0))
@@ -79,7 +74,8 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
     return PARITAS_OK;
 }
 
-void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
+void losscone_plan_describe(const struct losscone_plan *plan, const paritas_day_options *options,
+                            struct writer *writer)
 {
     const paritas_losscone_options *o = &plan->options;
     const paritas_losscone_sets *sets = &plan->sets;
@@ -99,7 +95,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
                                     NULL};
     options_write(writer, "paritas_losscone_options", o, left_out);
     if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
-    write_number(writer, "least_counts", plan->least_counts);
+    write_number(writer, "least_counts", options->least_counts);
     write_string(writer, "subtract_background", plan->subtract ? "auto" : "none");
     write_string(writer, "confidence", paritas_confidence_kind_name(sets->confidence));
     if (sets->confidence == PARITAS_CONFIDENCE_KIND_THRESHOLD)
@@ -119,7 +115,6 @@ const char *losscone_model_name(int model)
 void losscone_plan_take(const struct losscone_plan *plan, paritas_day_options *options)
 {
     options->losscone = &plan->options;
-    options->least_counts = plan->least_counts;
     options->subtract_background = plan->subtract;
     options->weighted = plan->weighted && plan->folded;
 }

@@ -9,9 +9,8 @@ struct losscone_plan {
     paritas_losscone_options options;
     bool hard, folded;
     paritas_losscone_sets sets;
-    double least_counts; /* a cell of a row, on average; fewer: the row is masked; 0: counts do not matter */
-    bool subtract;       /* a background, where a sweep shows it */
-    bool weighted;       /* the folded edge by the measured spectrum */
+    bool subtract; /* a background, where a sweep shows it */
+    bool weighted; /* the folded edge by the measured spectrum */
 };
 
 extern const struct option options_losscone[], options_losscone_confidence[];
@@ -19,7 +18,9 @@ extern const struct option options_losscone[], options_losscone_confidence[];
 #define GROUP_CONFIDENCE {"Confidence sets", options_losscone_confidence}
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan);
-void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer);
+/* options: of the day, with the least counts. */
+void losscone_plan_describe(const struct losscone_plan *plan, const paritas_day_options *options,
+                            struct writer *writer);
 /* The plan in the options of a day, which borrow it. */
 void losscone_plan_take(const struct losscone_plan *plan, paritas_day_options *options);
 /* 0 hard, 1 folded, as responses. */

@@ -26,10 +26,8 @@ const struct option options_sources[] = {
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
      "spacecraft_potential",
      "auto"},
-    {"--sunlight", OPTION_NUMBER, "DEGREES",
-     "cells this near the Sun are masked, where its direction is known; 0: none", "14"},
-    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs",
-     "flux over the mean or the largest of the row's incident cells, or over the mirrored cell", "ratio"},
+    LIBRARY_ROW("--sunlight", paritas_day_options),
+    LIBRARY_ROW("--normalisation", paritas_day_options),
     {"--strict", OPTION_FLAG, NULL,
      "a damaged day file is refused; default: its damaged rows are masked and counted"},
     {0},
@@ -162,11 +160,7 @@ paritas_status sources_open(struct session *session, struct sources *sources)
     *sources = (struct sources){.options = PARITAS_DAY_OPTIONS_DEFAULT};
     options->theta = sources->theta;
     sources->strict = option_flag(session, "--strict");
-    options->sunlight = option_number(session, "--sunlight");
-    options->normalisation =
-        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
-    if (options->sunlight < 0.0 || options->sunlight > 180.0)
-        return usage_failure(session, "--sunlight takes degrees from 0 to 180");
+    TRY(options_take(session, "paritas_day_options", options));
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), sources->theta));
     if (geometry) TRY(open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]));
     TRY(open_mags(session, sources));

@@ -1,10 +1,5 @@
 # Days from files to sweeps, as the program makes them: paritas_days.h.
 
-#: numbers of paritas_day_options that `load` has as keywords
-DAY_DEFAULTS = {"sunlight": paritas_day_options_default.sunlight,
-                "least_counts": paritas_day_options_default.least_counts}
-
-
 cdef list share_of(paritas_day_share *shares, Py_ssize_t n):
     """A dictionary a file."""
     return [{"repeated": shares[i].repeated, "other": shares[i].other, "shift": shares[i].shift,

@@ -230,6 +230,8 @@ def stubs(interface):
             yield f"\nclass {name[len('paritas_') :]}{suffix}({base}):"
             for kind, field, count, word in fields:
                 yield f"    {word or field}: {python_type(interface, kind, count, base == 'Rows')}"
+            if "status" in [field for _, field, _, _ in fields]:
+                yield "    @property\n    def converged(self) -> bool: ..."
     for name in STRUCTS_OF_ARRAYS:
         yield f"\nclass {name[len('paritas_') :]}_arrays:"
         for array, kind in arrays_of(interface, name):

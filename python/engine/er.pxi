@@ -1,5 +1,7 @@
 # Day files of the Electron Reflectometer: reading, writing, geometry, masks. All on the host.
 
+MOON_RADIUS = PARITAS_MOON_RADIUS # km
+
 def er_reasons():
     """{reason: its unit}, in the order of codes."""
     return {word: paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason><int>value)).decode()

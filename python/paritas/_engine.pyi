@@ -216,6 +216,7 @@ class Attitude:
     arrays: Callable[[], dict[str, _Floats]]
     at: Callable[[Any], tuple[_Floats, _Floats]]
 
+MOON_RADIUS: float
 er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]
@@ -287,8 +288,6 @@ electron_current: _FloatsAnswer
 shade_currents: _FloatsAnswer
 spacecraft_potential: _Answer
 spacecraft_potential_of_spectra: _Answer
-
-DAY_DEFAULTS: dict[str, float]
 
 class Days:
     find: Callable[[list[str]], Days]

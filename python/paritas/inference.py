@@ -231,7 +231,7 @@ def breakdown(
     groups: Mapping[str, str | Sequence[str]],
     **given: Unpack[StatisticKeywords],
 ) -> BreakdownResult:
-    """Parts of the error of the parameter of interest, by groups of parameters. Each group is held at the
+    """Parts of the error of the parameter of interest, by groups of parameters. Each group is fixed at the
     best fit, and the rest is fitted again: the impact is what this removes from the error, in quadrature.
 
     groups: patterns of parameter names by group; * is any text, ? one letter."""

@@ -225,7 +225,7 @@ class SpacecraftPotentials(Tabular):
 
 
 def potentials_of(results: Table, fits: Table, used: _engine.Engine) -> SpacecraftPotentials:
-    """Of the library's rows."""
+    """Potentials of the library's rows."""
     return _potentials(results, _fit_of(fits, used), used)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from math import isfinite
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Record:
                 unit = f" ({field.unit})" if field.unit else ""
                 setattr(cls, field.key, property(cls._reader(field), doc=f"{field.doc}{unit}"))
         if not hasattr(cls, "converged") and hasattr(cls, "status"):
-            cls.converged = property(_converged)  # type: ignore[assignment]
+            cls.converged = property(_converged)  # type: ignore[attr-defined]
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
@@ -153,11 +153,6 @@ class Record:
             if isinstance(value, Record) and not isinstance(value, Rows):
                 rows += value._html_rows()
         return rows
-
-    if TYPE_CHECKING:  # of records with a status
-
-        @property
-        def converged(self) -> bool: ...
 
 
 def _converged(record: Any) -> bool:

@@ -72,8 +72,12 @@ class Starts:
     def of(cls, row: Any) -> Starts:
         """Makes one of a row of paritas_fit_starts."""
         minima, (lower, status) = row["minima"][: row["n_minima"]], row["lower_known"].tolist()
+        n, converged, best_start = (int(row[name]) for name in ("n", "converged", "best_start"))
         return cls(
-            *(row[name].item() for name in ("n", "converged", "best_start", "spread")),
+            n,
+            converged,
+            best_start,
+            float(row["spread"]),
             minima.tolist(),
             None if np.isnan(lower) else (lower, list(_engine.enumeration("paritas_fit_status"))[status]),
         )

@@ -220,8 +220,8 @@ def look_elsewhere(
     parameters that they share. p_global is the fraction of toys whose largest q0 is at least the observed
     one.
 
-    background: without signal, or with a parameter of interest that is held at 0. models: by name, a list, or
-    the patch set of the background's workspace (a PatchSet or its path). upcrossed: above 0, also the
+    background: without signal, or with a parameter of interest that is fixed at 0. models: by name, a list,
+    or the patch set of the background's workspace (a PatchSet or its path). upcrossed: above 0, also the
     estimate from upcrossings of this q0 (Gross, Vitells, arXiv:1005.1891), for models in order along a line.
     None: 0.5 for a patch set with one number a patch, which are sorted by it, else 0."""
     if isinstance(models, (str, os.PathLike)):

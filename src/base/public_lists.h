@@ -24,9 +24,10 @@
     PARITAS_STATISTICS_RECORDS(RECORD) \
     PARITAS_TOYS_RECORDS(RECORD)       \
     PARITAS_LOSSCONE_RECORDS(RECORD) PARITAS_KAPPA_RECORDS(RECORD) PARITAS_DAYS_RECORDS(RECORD)
-#define ALL_OPTION_LISTS(OPTIONS)                                                         \
-    OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")    \
-    OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.") \
-    OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.")
+#define ALL_OPTION_LISTS(OPTIONS)                                                              \
+    OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")         \
+    OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.")      \
+    OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.") \
+    OPTIONS(paritas_day_options, PARITAS_DAY_OPTIONS, "Days of sweeps.")
 
 #endif

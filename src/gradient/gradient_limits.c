@@ -13,7 +13,7 @@
 #include "gradient/gradient.h"
 #include "statistics/limit.h"
 #include "statistics/limit_search.h"
-#include "minima/lowest.h"
+#include "minima/minimum_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -289,9 +289,9 @@ static paritas_status rates_bend(struct gradient *g, const struct gradient_row *
     frexp(fmax(mu, fabs(g->infer.base.start[g->infer.poi])), &exponent);
     const int at = exponent < -half ? 0 : exponent > half ? most : exponent + half;
     const double largest = ldexp(1.0, at - half);
-    if (has_own_templates(g, row)) return lowest_bends(&g->infer, row->data, largest, bend);
+    if (has_own_templates(g, row)) return minimum_search_is_nonlinear(&g->infer, row->data, largest, bend);
     if (!g->bends[at]) {
-        TRY(lowest_bends(&g->infer, g->infer.base.data, largest, bend));
+        TRY(minimum_search_is_nonlinear(&g->infer, g->infer.base.data, largest, bend));
         g->bends[at] = *bend ? 2 : 1;
     }
     *bend = g->bends[at] == 2;
@@ -305,7 +305,7 @@ static bool begins_well(const struct gradient *g, const struct gradient_row *row
     const double mu_hat = row->free.parameters[infer->poi];
     const bool inside =
         mu_hat < infer->base.upper[infer->poi] && (mu_hat > infer->base.lower[infer->poi] || mu_hat == 0.0);
-    return inside && !row->no_asimov && !lowest_has_factor_at_bound(infer, row->free.parameters) &&
+    return inside && !row->no_asimov && !minimum_search_has_factor_at_bound(infer, row->free.parameters) &&
            row->origin.is.deviance >= row->free.is.deviance - same_minimum(infer->context);
 }
 

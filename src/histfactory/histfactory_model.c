@@ -173,7 +173,7 @@ static double precision_of(const struct frozen *frozen, size_t datum)
     return 0.0;
 }
 
-/* Of laws of y. */
+/* Centres of laws of y. */
 static void centres_of_y(const struct frozen *frozen, const double *data, double *centres)
 {
     const struct hf_model *model = (const struct hf_model *)frozen;

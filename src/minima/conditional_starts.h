@@ -1,6 +1,6 @@
 /* conditional_starts.h: starts of conditional fits, predicted from known fits. */
-#ifndef PARITAS_CONDITIONAL_STARTS_H
-#define PARITAS_CONDITIONAL_STARTS_H
+#ifndef PARITAS_MINIMA_CONDITIONAL_STARTS_H
+#define PARITAS_MINIMA_CONDITIONAL_STARTS_H
 
 #include "minima/infer.h"
 
@@ -17,6 +17,10 @@ void infer_weigh(double value, size_t n, const double *places, double *weights);
 /* The weighted sum of n points, within bounds; fixed parameters are the first point's. `start` may be one. */
 void infer_mix_points(const struct infer *infer, size_t n, const double *const *points, const double *weights,
                       double *start);
+
+/* Takes the variance from the covariance, or on a bound from the curvature. NaN: neither. */
+paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
+                              double *variance);
 
 /* A row of n_parameters for each point. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,

@@ -1,6 +1,6 @@
 /* fit_notes.c: why a fit behind a statistic has no answer. */
 #include "minima/fit_notes.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,8 +52,7 @@ static paritas_status describe(struct infer *infer, const struct end *end, size_
     char bins[768];
     size_t steepest;
     if (end->status == PARITAS_FIT_NON_FINITE) {
-        TRY(outside_say(infer->context, infer->model, end->parameters, end->profile->data, sizeof bins,
-                        bins));
+        TRY(domain_say(infer->context, infer->model, end->parameters, end->profile->data, sizeof bins, bins));
         snprintf(text, bins[0] ? room : 1, "%s: %s", ends[end->status], bins);
         return PARITAS_OK;
     }

@@ -1,6 +1,6 @@
 /* fit_notes.h: why a fit behind a statistic has no answer. */
-#ifndef PARITAS_INFER_FIT_NOTES_H
-#define PARITAS_INFER_FIT_NOTES_H
+#ifndef PARITAS_MINIMA_FIT_NOTES_H
+#define PARITAS_MINIMA_FIT_NOTES_H
 
 #include "minima/infer.h"
 

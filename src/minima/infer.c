@@ -1,16 +1,10 @@
-/* infer.c: free and conditional fits as job lists (infer.h). */
-#include "fit/fit_rows.h"
+/* infer.c: what all fits of a statistic share (infer.h). */
+#include "minima/infer.h"
 #include "base/sized.h"
-#include "fit/fit.h"
-#include "minima/held_points.h"
-#include "minima/lowest.h"
-#include "minima/neighbours.h"
-#include "minima/fit_notes.h"
 #include "fit/fit_evaluate.h"
-#include "minima/conditional_starts.h"
+#include "fit/fit_rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The largest bound that the parameter of interest is widened to. */
@@ -224,34 +218,6 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
                                 infer->base.data, expected);
 }
 
-static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,
-                                  const unsigned char *fixed)
-{
-    const size_t n = infer->n_parameters;
-    profile->parameters = infer_reals(infer, n, 1);
-    profile->errors = infer_reals(infer, n, 1);
-    profile->covariance = infer_reals(infer, n, n);
-    profile->states = infer_array(infer, n, sizeof *profile->states);
-    profile->hessian = NULL;
-    profile->metric = NULL;
-    TRY(infer_memory(infer));
-    paritas_job job = infer->base;
-    job.data = profile->data;
-    job.fixed = fixed;
-    if (profile->start) job.start = profile->start;
-    return fit_run(infer->context, infer->model, NULL, 1, &job,
-                   &(paritas_fit_answers){.results = &profile->result,
-                                          .parameters = profile->parameters,
-                                          .errors = profile->errors,
-                                          .covariance = profile->covariance,
-                                          .states = profile->states});
-}
-
-paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile)
-{
-    return fit_profile(infer, profile, infer->base.fixed);
-}
-
 unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point)
 {
     unsigned char *fixed = infer_array(infer, infer->n_parameters, 1);
@@ -266,263 +232,21 @@ struct infer_point infer_point_at(const struct infer *infer, struct infer_profil
     return (struct infer_point){.profile = profile, .k = 1, .parameter = {infer->poi}, .value = {mu}};
 }
 
-static bool same_parameters(const struct infer_point *a, const struct infer_point *b)
+bool infer_same_parameters(const struct infer_point *a, const struct infer_point *b)
 {
     return a->k == b->k && memcmp(a->parameter, b->parameter, a->k * sizeof a->parameter[0]) == 0;
 }
 
-static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
-{
-    size_t p = infer->n_parameters;
-    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
-    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
-    double *starts = infer_reals(infer, n, p), *fitted = infer_reals(infer, n, p);
-    TRY(infer_memory(infer));
-    TRY(infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts));
-    for (size_t i = 0; i < n; i++) {
-        jobs[i] = infer->base;
-        jobs[i].data = points[i]->profile->data;
-        jobs[i].start = starts + i * p;
-        if (i > 0 && same_parameters(points[i], points[i - 1])) {
-            jobs[i].fixed = jobs[i - 1].fixed;
-            continue;
-        }
-        jobs[i].fixed = infer_fixed_flags(infer, points[i]);
-        TRY(infer_memory(infer));
-    }
-    paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
-    near.start_is_near = 1;
-    TRY(fit_run(infer->context, infer->model, &near, n, jobs,
-                &(paritas_fit_answers){.results = results, .parameters = fitted}));
-    for (size_t i = 0; i < n; i++) {
-        points[i]->status = results[i].status;
-        points[i]->iterations = results[i].iterations;
-        points[i]->twice_nll = results[i].twice_nll;
-        points[i]->parameters = fitted + i * p;
-    }
-    return PARITAS_OK;
-}
-
-paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points)
-{
-    struct infer_point **wave = infer_array(infer, n, sizeof *wave);
-    TRY(infer_memory(infer));
-    size_t fitted = 0;
-    for (unsigned number = 0; fitted < n; number++) {
-        size_t members = 0;
-        for (size_t i = 0; i < n; i++)
-            if (points[i].wave == number) wave[members++] = &points[i];
-        fitted += members;
-        TRY(held_points_fit(infer, &members, wave));
-        if (members > 0) TRY(fit_wave(infer, members, wave));
-    }
-    return PARITAS_OK;
-}
-
-static const struct infer_point *below_free_fit(const struct infer *infer,
-                                                const struct infer_profile *profile, size_t n,
-                                                const struct infer_point *points)
-{
-    const struct infer_point *lowest = NULL;
-    double level = profile->result.twice_nll - same_minimum(infer->context);
-    for (size_t i = 0; i < n; i++) {
-        if (points[i].profile != profile || !(points[i].twice_nll < level)) continue;
-        level = points[i].twice_nll;
-        lowest = &points[i];
-    }
-    return lowest;
-}
-
-/* Fits each point alone once more; the lower answer stays. */
-static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
-                                size_t n, struct infer_point *points)
-{
-    struct infer_point *repeated = infer_array(infer, n, sizeof *repeated);
-    size_t *origin = infer_array(infer, n, sizeof *origin), m = 0;
-    TRY(infer_memory(infer));
-    for (size_t i = 0; i < n; i++) {
-        if (points[i].profile != profile) continue;
-        origin[m] = i;
-        repeated[m] = points[i];
-        repeated[m].wave = 0; /* the neighbours may be in another minimum */
-        repeated[m].afresh = afresh;
-        memset(repeated[m++].neighbour, 0, sizeof points->neighbour);
-    }
-    TRY(infer_points_once(infer, m, repeated));
-    for (size_t j = 0; j < m; j++) {
-        struct infer_point *point = &points[origin[j]];
-        bool better = repeated[j].status == PARITAS_FIT_CONVERGED &&
-                      (point->status != PARITAS_FIT_CONVERGED || repeated[j].twice_nll < point->twice_nll);
-        if (better) *point = repeated[j];
-    }
-    return PARITAS_OK;
-}
-
-/* Repeats the free fit from a lower point, then the conditional fits. */
-static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n,
-                                  struct infer_point *points)
-{
-    struct infer_profile *profile = lower->profile;
-    struct infer_profile again = {.data = profile->data, .start = lower->parameters};
-    TRY(infer_free_fit(infer, &again));
-    if (!(again.result.twice_nll <= lower->twice_nll + same_minimum(infer->context))) {
-        /* a lower point exists, but no fit found the minimum */
-        profile->result.status =
-            infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
-        return PARITAS_OK;
-    }
-    again.start = profile->start;
-    *profile = again;
-    return fit_again(infer, profile, false, n, points);
-}
-
-/* Is the parameter neither fixed nor at a bound? */
-static bool is_free(const struct infer_profile *profile, size_t parameter)
+bool infer_is_free(const struct infer_profile *profile, size_t parameter)
 {
     const paritas_parameter_state state = profile->states[parameter];
     return state == PARITAS_PARAMETER_FREE || state == PARITAS_PARAMETER_AT_KINK;
-}
-
-/* Do the data leave a direction open here? */
-static bool is_open(const struct infer *infer, const struct infer_profile *profile)
-{
-    if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
-    for (size_t i = 0; i < infer->n_parameters; i++)
-        if (is_free(profile, i) && isnan(profile->errors[i])) return true;
-    return false;
-}
-
-/* Further starts for the points of each profile. */
-static paritas_status look_lower(struct infer *infer, size_t n, struct infer_point *points)
-{
-    struct infer_point **own = infer_array(infer, n, sizeof *own);
-    TRY(infer_memory(infer));
-    for (size_t i = 0, m; i < n; i += m) {
-        for (m = 0; i + m < n && points[i + m].profile == points[i].profile; m++) own[m] = &points[i + m];
-        TRY(lowest_search(infer, points[i].profile, m, own));
-    }
-    return PARITAS_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const struct infer_point *x = *(struct infer_point *const *)a, *y = *(struct infer_point *const *)b;
-    return (x->value[0] > y->value[0]) - (x->value[0] < y->value[0]);
-}
-
-/* Points of each profile that hold the same parameter alone. */
-static paritas_status compare_neighbours(struct infer *infer, size_t n, struct infer_point *points)
-{
-    struct infer_point **alike = infer_array(infer, n, sizeof *alike);
-    bool *fresh = infer_array(infer, n, sizeof *fresh), lowered;
-    TRY(infer_memory(infer));
-    for (size_t i = 0, m; i < n; i += m) {
-        for (m = 0; i + m < n && points[i + m].profile == points[i].profile && points[i + m].k == 1 &&
-                    same_parameters(&points[i + m], &points[i]);
-             m++) {
-            alike[m] = &points[i + m];
-            fresh[m] = true;
-        }
-        qsort(alike, m, sizeof *alike, by_value);
-        if (m > 1) TRY(neighbours_compare(infer, m, alike, fresh, &lowered));
-        if (m == 0) m = 1;
-    }
-    return PARITAS_OK;
 }
 
 void infer_note_minima(paritas_minima *minima, size_t met, double apart)
 {
     minima->met = met > minima->met ? met : minima->met;
     minima->apart = fmax(minima->apart, apart);
-}
-
-paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
-{
-    TRY(infer_points_once(infer, n, points));
-    for (size_t i = 0; i < n; i++)
-        if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
-            TRY(fit_again(infer, points[i].profile, true, n, points));
-    TRY(look_lower(infer, n, points));
-    if (infer->suspicious && infer->starts != 1) TRY(compare_neighbours(infer, n, points));
-    /* two rounds: the first may find a lower point */
-    for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < n; i++) {
-            if (i > 0 && points[i].profile == points[i - 1].profile) continue;
-            const struct infer_point *lower = below_free_fit(infer, points[i].profile, n, points);
-            if (lower) TRY(repeat_from(infer, lower, n, points));
-        }
-    return fit_notes_points(infer, n, points);
-}
-
-/* EDM in units of twice the NLL: g . C . g / 2. `step` becomes the Newton step -C g / 2. */
-static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
-{
-    double edm = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (size_t j = 0; j < n; j++) sum += covariance[i * n + j] * gradient[j];
-        step[i] = -0.5 * sum;
-        edm -= gradient[i] * step[i];
-    }
-    return edm;
-}
-
-paritas_status infer_polish(struct infer *infer, struct infer_point *point)
-{
-    size_t n = infer->n_parameters;
-    struct infer_profile *held = infer_array(infer, 1, sizeof *held);
-    const unsigned char *fixed = infer_fixed_flags(infer, point);
-    double *gradient = infer_reals(infer, n, 1), *step = infer_reals(infer, n, 1);
-    TRY(infer_memory(infer));
-    held->data = point->profile->data;
-    held->start = point->parameters;
-    TRY(fit_profile(infer, held, fixed));
-    TRY(infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL));
-    if (held->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    double edm = newton_step(n, held->covariance, gradient, step);
-    for (int round = 0; round < 3 && edm > 1e-24; round++) {
-        double *moved = infer_reals(infer, n, 1);
-        TRY(infer_memory(infer));
-        for (size_t i = 0; i < n; i++) {
-            moved[i] = held->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
-            if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
-                moved[i] = held->parameters[i];
-        }
-        TRY(infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL));
-        double now = newton_step(n, held->covariance, gradient, step);
-        if (!(now < edm)) break;
-        edm = now;
-        held->parameters = moved;
-    }
-    point->parameters = held->parameters;
-    return PARITAS_OK;
-}
-
-paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points)
-{
-    size_t p = infer->n_parameters;
-    double *rows = infer_reals(infer, n, p), *gradients = infer_reals(infer, n, p);
-    TRY(infer_memory(infer));
-    for (size_t i = 0; i < n; i++) memcpy(rows + i * p, points[i].parameters, p * sizeof *rows);
-    for (size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
-        TRY(infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL,
-                           gradients + first * p, NULL));
-    }
-    for (size_t i = 0; i < n; i++) points[i].slope = gradients[i * p + points[i].parameter[0]];
-    return PARITAS_OK;
-}
-
-paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
-                                double *slope)
-{
-    *slope = 0.0;
-    if (is_free(profile, parameter)) return PARITAS_OK;
-    double *gradient = infer_reals(infer, infer->n_parameters, 1);
-    TRY(infer_memory(infer));
-    TRY(infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL));
-    *slope = gradient[parameter];
-    return PARITAS_OK;
 }
 
 paritas_status infer_constraint_centres(struct infer *infer, double *centres)

@@ -1,18 +1,14 @@
-/* infer.h: free fits, and conditional fits that start from them: the base of all statistics.
+/* infer.h: what all fits of a statistic share: model, job, memory, and the fits' own structs.
  *
  *   infer_open ──► infer_free_fit ──► infer_points (values fixed, rest profiled) ──► infer_slopes
  *
- * Every stage is one job list. Conditional fits come in waves: the first starts from the free fit, moved by
- * its first-order response. Later ones start from a polynomial through neighbours, which saves most
- * iterations. Many points of a wave share their free fit's covariance (held_points.h). If a point is below
- * the free fit, both are repeated from there. */
-#ifndef PARITAS_INFER_INFER_H
-#define PARITAS_INFER_INFER_H
+ * Every stage is one job list (conditional_fits.h, lowest_points.h). */
+#ifndef PARITAS_MINIMA_INFER_H
+#define PARITAS_MINIMA_INFER_H
 
 #include "base/context.h"
 #include "fit/minimum.h"
 
-#define INFER_POOL_MOST 32
 #define INFER_PROBED_MOST 16 /* conditional fits of a profile */
 #define INFER_FIXED_MAX PARITAS_SCAN_PARAMETERS_MOST
 #define INFER_NEIGHBOURS 4
@@ -32,15 +28,10 @@ struct infer {
     const size_t *pois;
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
-    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
-    double bent_at;       /* largest size of the parameter of interest then */
-    bool bends_strongly;
-    bool suspicious;                     /* lowest_search saw signs of several minima, for any data */
-    paritas_minima minima;               /* that further starts met (lowest.h) */
-    const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
-    size_t n_pool;
-    bool told_unfinished; /* fit_notes.h */
+    unsigned starts;               /* per fit; 0: as many as needed, 1: the usual one alone */
+    struct minimum_search *search; /* minimum_search.h; NULL: not yet run */
+    paritas_minima minima;         /* that further starts met */
+    bool told_unfinished;          /* fit_notes.h */
     bool out_of_memory;
 };
 
@@ -52,9 +43,9 @@ struct infer_profile {
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
     double *hessian;             /* of twice the NLL; only for a parameter on its bound */
-    struct infer_metric *metric; /* held_points.h; NULL: not yet sought */
+    struct infer_metric *metric; /* quasi_newton_points.h; NULL: not yet asked for */
     bool wants_parameters;       /* set by the caller: of its points, as exactly as values */
-    bool probed, suspicious;     /* by lowest_search */
+    bool probed, suspicious;     /* by minimum_search_run */
     double probed_at[INFER_PROBED_MOST];
     size_t n_probed_at;
 };
@@ -127,33 +118,12 @@ paritas_status infer_evaluate(struct infer *infer, size_t n, const double *point
                               double *twice_nll, double *gradient, double *hessian);
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
 
-paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile);
-
 /* Of the job and of the point (NULL: a free fit). NULL: no memory, which infer_memory reports. */
 unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point);
 struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu);
-/* Fits one batch a wave. If a direction is open there may be several minima: points are also fitted from
- * the job's start, and the lower answer stays. Fit the profiles first; a profile that is not the lowest
- * minimum changes. */
-paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
-
-/* As infer_points, but fits once and leaves the profiles alone. */
-paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);
-
-/* Newton steps from a fitted point. Twice the NLL does not feel an error of 1e-5 sigma; data made from the
- * parameters do. */
-paritas_status infer_polish(struct infer *infer, struct infer_point *point);
-
-/* The exact gradient at fitted points (envelope theorem). */
-paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points);
-/* The same at the free fit: not 0 if the parameter is on its bound. */
-paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
-                                double *slope);
-
-/* Takes the variance from the covariance, or on a bound from the curvature. NaN: neither. */
-paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
-                              double *variance);
-
+bool infer_same_parameters(const struct infer_point *a, const struct infer_point *b);
+/* Is the parameter neither fixed nor at a bound? */
+bool infer_is_free(const struct infer_profile *profile, size_t parameter);
 /* Parameter values (n_parameters) where the pulls are 0; NaN: unconstrained. */
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 

@@ -2,10 +2,10 @@
  *
  * The lowest minimum is continuous in the tested value. Where two neighbours lie in different ones, each end
  * is a start for the other. */
-#ifndef PARITAS_INFER_NEIGHBOURS_H
-#define PARITAS_INFER_NEIGHBOURS_H
+#ifndef PARITAS_MINIMA_NEIGHBOURS_H
+#define PARITAS_MINIMA_NEIGHBOURS_H
 
-#include "minima/infer.h"
+#include "minima/conditional_fits.h"
 
 /* Is a's point lower? It counts even if no fit converged there: the answer then has its status. */
 bool neighbours_is_lower(const struct infer *infer, const struct infer_point *a, const struct infer_point *b);

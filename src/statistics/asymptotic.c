@@ -1,5 +1,7 @@
 /* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator (base distribution "normal"). */
 #include "statistics/asymptotic.h"
+#include "minima/minimum_search.h"
+#include "minima/lowest_points.h"
 #include "base/host_math.h"
 #include "fit/fit_rows.h"
 #include "base/probability.h"
@@ -155,7 +157,7 @@ static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptoti
 paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
 {
     TRY(fit_tests(a, n, points, slopes));
-    if (a->reconsidered || (!a->data.suspicious && a->infer->n_pool == 0)) return PARITAS_OK;
+    if (a->reconsidered || (!a->data.suspicious && !minimum_search_has_starts(a->infer))) return PARITAS_OK;
     enum asimov_change change;
     a->reconsidered = a->data.suspicious = true;
     TRY(fit_background(a, &change));

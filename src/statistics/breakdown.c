@@ -3,7 +3,8 @@
  *   free fit ─► a job without all constrained parameters, one without each group ─► errors ─► differences
  *
  * The jobs start at their minimum: held parameters keep their best values. */
-#include "minima/lowest.h"
+#include "minima/minimum_search.h"
+#include "minima/conditional_fits.h"
 #include "base/sized.h"
 #include "fit/fit.h"
 
@@ -51,7 +52,7 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
     TRY(infer_memory(infer));
     TRY(check_members(infer, n_groups, members));
     TRY(infer_free_fit(infer, &profile));
-    TRY(lowest_search(infer, &profile, 0, NULL));
+    TRY(minimum_search_run(infer, &profile, 0, NULL));
     for (size_t j = 0; j < n; j++) {
         const size_t held = hold(infer, members, j, fixed);
         if (j > 0) groups[j - 1].held = held;

@@ -4,6 +4,7 @@
  * proposals come from the free fits' variances. If CLs jumps at a root, tests are fitted from their
  * neighbours' points too. If tests show that a curve turns, more of them look for further crossings. */
 #include "statistics/limit.h"
+#include "minima/conditional_starts.h"
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "statistics/limit_search.h"

@@ -1,6 +1,7 @@
 /* limit_tests.c: tests of a search for limits, their curves, and fits from neighbours. */
 #include "statistics/limit_tests.h"
-#include "statistics/limit.h"
+#include "minima/conditional_starts.h"
+#include "minima/conditional_fits.h"
 #include "minima/neighbours.h"
 
 #include <math.h>

@@ -4,9 +4,11 @@
  * ACCEPT of the root. Where rates have kinks, other parameters may change sides on the way: fits bracket the
  * crossing, each the lowest of all sides (lowest.h), as in a scan. */
 #include "statistics/cls_curve.h"
+#include "minima/conditional_starts.h"
+#include "minima/conditional_fits.h"
 #include "base/sized.h"
 #include "fit/family.h"
-#include "minima/lowest.h"
+#include "minima/minimum_search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,7 +165,7 @@ static paritas_status begin(struct search *s)
                                     .brackets = {HUGE_VAL, HUGE_VAL}};
     }
     s->kinked = paritas_model_frozen(infer->model)->kinked != NULL;
-    if (s->kinked) infer->poi = parameter; /* lowest_search looks for other minima far along it */
+    if (s->kinked) infer->poi = parameter; /* minimum_search_run looks for other minima far along it */
     return PARITAS_OK;
 }
 
@@ -199,7 +201,7 @@ static paritas_status run_round(struct search *s, size_t *n)
     if (*n == 0) return PARITAS_OK;
     TRY(infer_points_once(s->infer, *n, points));
     if (s->kinked)
-        TRY(lowest_search(s->infer, &s->profile, *n, (struct infer_point *[]){&points[0], &points[1]}));
+        TRY(minimum_search_run(s->infer, &s->profile, *n, (struct infer_point *[]){&points[0], &points[1]}));
     TRY(infer_slopes(s->infer, *n, points));
     check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
               s->profile.result.twice_nll);

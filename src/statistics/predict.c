@@ -1,7 +1,7 @@
 /* predict.c: Asimov data, and yields with errors before and after a fit. */
 #include "base/sized.h"
 #include "fit/fit.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static paritas_status make_asimov_data(struct infer *infer, double mu, paritas_f
                 &(paritas_fit_answers){.results = result, .parameters = point}));
     snprintf(fit, sizeof fit, "Asimov data: the fit with %s = %.6g",
              paritas_model_parameter_name(infer->model, poi), mu);
-    TRY(outside_check(infer, result->status, fit, point));
+    TRY(domain_check(infer, result->status, fit, point));
     return paritas_expected_data_of(infer->context, infer->model, 1, point, infer->base.data, data);
 }
 

@@ -1,5 +1,6 @@
 /* ranking.c: how each parameter's uncertainty moves the best fit of the parameter of interest. */
-#include "minima/lowest.h"
+#include "minima/minimum_search.h"
+#include "minima/conditional_fits.h"
 #include "base/sized.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ static paritas_status look_across_kinks(struct infer *infer, struct infer_profil
     struct infer_point **all = infer_array(infer, n, sizeof *all);
     TRY(infer_memory(infer));
     for (size_t j = 0; j < n; j++) all[j] = &points[j];
-    TRY(lowest_across_kinks(infer, profile, n, all));
+    TRY(minimum_search_across_kinks(infer, profile, n, all));
     if (profile->parameters == best) return PARITAS_OK;
     *lower_found = true;
     profile->start = profile->parameters;
@@ -111,7 +112,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
     for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
         again = false;
         status = infer_free_fit(&infer, &profile);
-        if (status == PARITAS_OK && round == 0) status = lowest_search(&infer, &profile, 0, NULL);
+        if (status == PARITAS_OK && round == 0) status = minimum_search_run(&infer, &profile, 0, NULL);
         if (status == PARITAS_OK) status = rank(&infer, &profile, entries, n, &again);
     }
     if (status == PARITAS_OK) qsort(entries, *n, sizeof *entries, by_impact);

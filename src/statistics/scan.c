@@ -1,5 +1,5 @@
 /* scan.c: profile likelihood at given values of one or more parameters. */
-#include "minima/infer.h"
+#include "minima/lowest_points.h"
 #include "base/sized.h"
 #include "base/probability.h"
 

@@ -5,7 +5,7 @@
 #include "fit/family.h"
 #include "base/sized.h"
 #include "minima/fit_notes.h"
-#include "minima/infer.h"
+#include "minima/conditional_fits.h"
 #include "base/probability.h"
 #include "toys/toy_fits.h"
 #include "toys/toys.h"

@@ -8,9 +8,10 @@
  * its parameters. Parameters of a signal have a number from the hash of their name. So a toy at a point
  * depends on neither the other points nor their order. */
 #include "base/host_math.h"
+#include "minima/lowest_points.h"
 #include "base/json/json.h"
 #include "base/sized.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 #include "base/probability.h"
 #include "toys/toy_runner.h"
 #include "toys/toys.h"
@@ -84,7 +85,7 @@ static paritas_status fit_background(struct search *s)
         TRY(infer_check_tested(infer, infer->poi, 0.0));
         TRY(infer_points(infer, 1, &fit));
     }
-    TRY(outside_check(infer, fit.status, "the background's fit, where toys are drawn,", fit.parameters));
+    TRY(domain_check(infer, fit.status, "the background's fit, where toys are drawn,", fit.parameters));
     TRY(infer_polish(infer, &fit));
     s->main = infer_reals(infer, infer->n_data, 1);
     TRY(infer_memory(infer));
@@ -231,8 +232,7 @@ static paritas_status open_point(struct search *s, size_t k)
     point->held = infer_point_at(infer, &point->data, 0.0);
     TRY(infer_free_fit(infer, &point->data));
     TRY(infer_points(infer, 1, &point->held));
-    TRY(outside_check(infer, point->held.status, "a fit at 0, where toys are drawn,",
-                      point->held.parameters));
+    TRY(domain_check(infer, point->held.status, "a fit at 0, where toys are drawn,", point->held.parameters));
     const double mu_hat = point->data.parameters[infer->poi];
     point->q =
         statistic_q(PARITAS_STATISTIC_Q0, 0.0, mu_hat, point->held.twice_nll, point->data.result.twice_nll);

@@ -1,8 +1,9 @@
 /* toy_fits.c: toys with their free fits. */
 #include "toys/toy_fits.h"
+#include "minima/conditional_fits.h"
 #include "fit/fit.h"
 #include "base/json/json.h"
-#include "minima/outside.h"
+#include "minima/domain.h"
 #include "toys/toys.h"
 
 #include <math.h>
@@ -24,8 +25,8 @@ paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile,
 {
     *profile = (struct infer_profile){.data = infer->base.data};
     TRY(infer_free_fit(infer, profile));
-    TRY(outside_check(infer, profile->result.status, "the free fit, where toys are drawn,",
-                      profile->parameters));
+    TRY(domain_check(infer, profile->result.status, "the free fit, where toys are drawn,",
+                     profile->parameters));
     struct infer_point best = {.profile = profile, .parameters = profile->parameters};
     TRY(infer_polish(infer, &best));
     *point = best.parameters;

@@ -13,43 +13,9 @@
 #include "fit/ensemble.h"
 #include "minima/infer.h"
 #include "statistics/test_statistic.h"
+#include "toys/toy_pool.h"
 #include "toys/toys_weights.h"
 #include "store/store.h"
-
-/* The first places where toys are drawn; importance sampling has further ones. */
-enum { TOY_TESTED, TOY_OTHER, TOY_HYPOTHESES };
-#define TOY_PLACES_MOST PARITAS_STRENGTHS_MOST
-
-/* A toy of importance sampling in a pool. */
-struct weighted_toy {
-    double q, weight[TOY_HYPOTHESES];
-};
-
-/* Statistics of toys with an answer, and counts of all. From fits or from a store. */
-struct toy_pool {
-    paritas_context *context;
-    double same; /* tolerance for equal data */
-    paritas_test_statistic statistic;
-    double mu, place[TOY_PLACES_MOST]; /* mu: as tested; place: where toys are drawn */
-    int n_places;                      /* 1 if both hypotheses are the same; then CLs is 1 */
-    bool weighted;                     /* importance sampling */
-    bool part;                         /* of a run in shards: degenerate weights are no failure */
-    double *q[TOY_PLACES_MOST];        /* weighted: struct weighted_toy */
-    size_t n[TOY_PLACES_MOST], room[TOY_PLACES_MOST];
-    uint64_t counts[PARITAS_FIT_STATUS_COUNT];
-    char wrong[200]; /* why a toy was refused */
-};
-/* `raw`: fits in f32 without polish. */
-void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
-                   paritas_test_statistic statistic, double mu);
-void toy_pool_close(struct toy_pool *pool);
-/* Before the first toy: they are drawn at n further values, too, and have weights. */
-void toy_pool_weigh(struct toy_pool *pool, size_t n, const double *strengths);
-paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy);
-/* Says again why a toy of the store at `path` could not be added: reading it ends with another message. */
-paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path);
-/* Set mu and q of `result` first. NOT_CONVERGED: weights degenerate. */
-paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
 
 struct toy_test {
     struct infer *infer;
@@ -109,8 +75,6 @@ paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_
 /* Several minima: facts only where there are some. */
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result);
 
-/* Percentile of the normal distribution at i - 2 standard deviations. */
-double toy_percentile(int i);
 /* Z of a fraction p of n toys, with its first-order error; a lower limit if no toy is as extreme. */
 double toy_significance(double p, double p_error, uint64_t n, double *error, double *at_least);
 

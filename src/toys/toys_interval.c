@@ -4,7 +4,9 @@
  *
  * Toy t has the same random numbers at every value, so that p-values of neighbours fluctuate together. */
 #include "base/sized.h"
-#include "minima/lowest.h"
+#include "minima/conditional_starts.h"
+#include "minima/lowest_points.h"
+#include "minima/minimum_search.h"
 #include "base/probability.h"
 #include "toys/toys.h"
 
@@ -175,7 +177,7 @@ static paritas_status fit_best(struct interval *s, struct infer_profile *profile
     for (;;) {
         *profile = (struct infer_profile){.data = infer->base.data};
         TRY(infer_free_fit(infer, profile));
-        TRY(lowest_search(infer, profile, 0, NULL));
+        TRY(minimum_search_run(infer, profile, 0, NULL));
         if (profile->parameters[infer->poi] < *upper || *upper >= infer->widest) return PARITAS_OK;
         infer_widen(infer, lower + 2.0 * (*upper - lower));
         s->widened = true;

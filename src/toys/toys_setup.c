@@ -3,7 +3,7 @@
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "fit/minimum.h"
-#include "minima/lowest.h"
+#include "minima/minimum_search.h"
 #include "toys/toys.h"
 
 #include <math.h>
@@ -245,5 +245,5 @@ struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_t
                                      .purpose = purpose,
                                      .fix_aux = options->fix_aux != 0,
                                      .newton_only = options->newton_only != 0,
-                                     .may_have_several = lowest_suspects(infer)};
+                                     .may_have_several = minimum_search_suspects(infer)};
 }

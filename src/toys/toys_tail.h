@@ -4,7 +4,7 @@
 #ifndef PARITAS_INFER_TOYS_TAIL_H
 #define PARITAS_INFER_TOYS_TAIL_H
 
-#include "toys/toys.h"
+#include "toys/toy_pool.h"
 
 /* toy_pool_result of a weighted pool. */
 paritas_status toy_tail_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);

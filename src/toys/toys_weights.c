@@ -2,7 +2,7 @@
 #include "toys/toys_weights.h"
 #include "base/host_math.h"
 #include "fit/family.h"
-#include "toys/toys.h"
+#include "toys/toy_pool.h"
 
 #include <math.h>
 

@@ -63,3 +63,35 @@ def test_a_misspelt_word_is_found(tmp_path):
 def test_a_page_begins_with_something_that_runs(tmp_path):
     assert ": begin: " in faults(tmp_path, "# A page\n\nIt explains. It never shows anything.\n")
     assert ": begin: " in faults(tmp_path, "Fit a workspace.\n")
+
+
+NAMELESS = [
+    "Of the parameter of interest.",
+    "None of these toys may exist.",
+    "NULL: out of memory.",
+    "kap 0: expected.",
+    "At HF_S_X.",
+    "Those of columns that no record describes.",
+]
+NAMED = [
+    "Index of the parameter of interest.",
+    "Returns NULL without memory.",
+    "Without a context only this patch fails.",
+    "Only fits are polished.",
+    "Also renames the parameters of interest.",
+    "Where the answers go.",
+]
+
+
+@pytest.mark.parametrize("named", (False, True))
+def test_a_comment_makes_sense_without_the_name_below(tmp_path, named):
+    (tmp_path / "src").mkdir()
+    listed = NAMED if named else NAMELESS
+    code = "".join(f"/* {comment} */\nint f{k}(void);\n" for k, comment in enumerate(listed))
+    (tmp_path / "src" / "page.h").write_text(code)
+    gate = os.path.join(ROOT, "tools", "check_prose")
+    done = subprocess.run(
+        [sys.executable, gate, "--root", tmp_path, "src/page.h"], capture_output=True, text=True
+    )
+    found = [f"src/page.h:{1 + 2 * k}: nameless: " in done.stdout for k in range(len(listed))]
+    assert found == [not named] * len(listed), done.stdout

@@ -1,7 +1,7 @@
 /* f32: polished answers are those of f64, within the tolerances of the contract; raw ones say of themselves
  * what is true. Generated workspaces, and the published analyses where they are. */
 #include "fit/fit_testing.h"
-#include "minima/infer.h"
+#include "minima/conditional_fits.h"
 #include "minimise/fit_tolerances.h"
 
 #include <math.h>

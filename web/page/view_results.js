@@ -123,7 +123,7 @@ const fitView = {
 const scanView = {
     id: "scan",
     title: "Profile likelihood",
-    about: "The parameter is held at each value, all others are fitted again.",
+    about: "The parameter is fixed at each value, all others are fitted again.",
     controls(card, context, again) {
         const names = context.model.model_parameters.filter((one) => !one.fixed).map((one) => one.name);
         const chosen = context.model.poi ?? "";
@@ -184,9 +184,8 @@ const scanView = {
 const rankingView = {
     id: "ranking",
     title: "Ranking",
-    about:
-        "How far the parameter of interest moves when another one is held at its best value plus and minus " +
-        "its error.",
+    about: "How far the parameter of interest moves when another one is fixed at its best value plus and " +
+        "minus its error.",
     controls(card, context, again) {
         card.number("Largest", 15, {min: 1, max: 500, step: 1}).addEventListener("change", again);
     },

@@ -216,7 +216,7 @@ function toyResult(card, run, result) {
 const toysView = {
     id: "toys",
     title: "Toys",
-    about: "CLs by toys: each one is drawn, then fitted freely and with the parameter held. Toy number t " +
+    about: "CLs by toys: each one is drawn, then fitted freely and with the parameter fixed. Toy number t " +
         "depends on the seed and t alone.",
     controls(card, context) {
         const mu = card.number("Tested value", 1);

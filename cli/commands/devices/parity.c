@@ -1,7 +1,7 @@
 /* parity.c: checks a device against the CPU bit by bit, f32 against f64. */
 #include "commands/devices/parity_contract.h"
 #include "commands/moon/sweep_questions.h"
-#include "minima/infer.h"
+#include "minima/conditional_fits.h"
 #include "minimise/fit_tolerances.h"
 #include "print/table.h"
 

@@ -130,8 +130,9 @@ static void print_together(struct session *session, const struct tested *tested)
         table_row(&table, parameter_name(session, session->pois[k]), tested->values[k],
                   tested->best_parameters[session->pois[k]]);
     table_close(&table);
-    text_format(out, "\np %.6g   q %.6g   degrees of freedom %zu   fits %s\n", tested->point.p,
-                tested->point.q, session->n_pois, paritas_fit_status_name(worst_of(tested)));
+    text_format(out, "\np %.6g   q %.6g   degrees of freedom %zu\n", tested->point.p, tested->point.q,
+                session->n_pois);
+    describe_fits(out, "fits", worst_of(tested), NULL, NAN);
     if (meets_bound(session, tested))
         text_format(out, "Note: a tested value or the best fit lies at a bound, where q has another law than "
                          "chi-squared\n");
@@ -184,14 +185,13 @@ static void write_text(struct session *session, const void *result)
         print_together(session, tested);
         return;
     }
-    text_format(out, "%s = %.6g tested with %s; best fit %.6g\n\n", poi_name(session), r->mu,
-                statistic_name(session), r->mu_hat);
+    text_format(out, "Test of %s = %.6g with %s\n\n", poi_name(session), r->mu, statistic_name(session));
     table_open(&table, out, "|observed|expected -2s|-1s|median|+1s|+2s|", "l p p p p p p l");
     table_text(&table, quantity(session));
     write_cells(&table, result);
     table_close(&table);
-    text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g   fits %s\n", r->clsb, r->clb, r->q,
-                r->q_asimov, paritas_fit_status_name(r->status));
+    text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g\n", r->clsb, r->clb, r->q, r->q_asimov);
+    describe_fits(out, "fits", r->status, poi_name(session), r->mu_hat);
     if (!isnan(r->q_asimov_other))
         text_format(
             out,

@@ -74,8 +74,8 @@ static void write_text(struct session *session, const void *result)
     table_row(&table, r->lower, r->lower_error, r->upper, r->upper_error,
               r->lower_at_bound ? "the lower bound is in the interval" : "");
     table_close(&table);
-    text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan,
-                paritas_fit_status_name(r->status), r->mu_hat);
+    text_format(out, "\n%zu values tested. ", r->n_scan);
+    describe_fits(out, "fits to the data", r->status, poi_name(session), r->mu_hat);
     if (r->upper_reason == PARITAS_REASON_NONE_BELOW_BOUND)
         text_format(out, "No upper edge: all values up to %.6g are in the interval\n", r->upper_bound);
     else if (r->upper_reason == PARITAS_REASON_NOT_REACHED)

@@ -124,9 +124,8 @@ static void write_text(struct session *session, const void *result)
     table_open(&table, out, "observed|expected -2s|-1s|median|+1s|+2s|", "6 6 6 6 6 6 l");
     write_cells(&table, result);
     table_close(&table);
-    text_format(out, "\n%zu values tested, fits %s", r->n_scan, paritas_fit_status_name(r->status));
-    if (r->n_scan > 0) text_format(out, ", best fit %.6g", r->mu_hat);
-    text_format(out, "\n");
+    text_format(out, "\n%zu values tested. ", r->n_scan);
+    describe_fits(out, "fits", r->status, poi_name(session), r->n_scan > 0 ? r->mu_hat : NAN);
     describe_widening(session, r->bound_widened, r->upper_bound);
     describe_curve(session, "Observed", r->reason_obs, r->crossings_obs);
     for (int i = 0; i < 5; i++)
@@ -225,8 +224,8 @@ static void write_text_toys(struct session *session, const void *result)
         table_row(&table, curve_names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i],
                   r->reached_exp[i] ? "" : beyond);
     table_close(&table);
-    text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan,
-                paritas_fit_status_name(r->status), r->mu_hat);
+    text_format(out, "\n%zu values tested. ", r->n_scan);
+    describe_fits(out, "fits to the data", r->status, poi_name(session), r->mu_hat);
     if (!l->reached)
         text_format(out,
                     "Errors are above --rtol %.4g with %" PRIu64

@@ -72,7 +72,7 @@ const struct command command_ranking = {
     .name = "ranking",
     .operands = "WORKSPACE",
     .summary = "impacts of all parameters on the parameter of interest",
-    .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
+    .description = "Each parameter is fixed at its best value plus and minus its error, then plus and minus "
                    "its width before the fit. The others are fitted again. The impact is the shift of the "
                    "parameter of interest. Sorted by the larger impact. --groups holds each group of "
                    "parameters at its best fit and fits again. The part of the error that this removes, in "

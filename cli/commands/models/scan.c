@@ -200,7 +200,7 @@ const struct command command_scan = {
     .name = "scan",
     .operands = "WORKSPACE",
     .summary = "profile likelihood at given values",
-    .description = "q is twice the NLL with the parameter held, less twice the NLL of the best fit, and not "
+    .description = "q is twice the NLL with the parameter fixed, less twice the NLL of the best fit, and not "
                    "below 0.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =

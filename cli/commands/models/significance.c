@@ -29,12 +29,12 @@ static void write_text(struct session *session, const void *result)
 {
     const paritas_significance_result *r = result;
     struct table table;
-    text_format(&session->out, "%s: best fit %.6g, fits %s\n\n", poi_name(session), r->mu_hat,
-                paritas_fit_status_name(r->status));
     table_open(&table, &session->out, "|Z|p0", "l .4 5");
     table_row(&table, "observed", r->z, r->p0);
     table_row(&table, "expected for 1", r->z_exp, r->p0_exp);
     table_close(&table);
+    text_format(&session->out, "\n");
+    describe_fits(&session->out, "fits", r->status, poi_name(session), r->mu_hat);
 }
 
 struct tested {
@@ -91,8 +91,9 @@ static void write_text_toys(struct session *session, const void *result)
     const paritas_significance_toys_result *r = &t->result;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "%s: best fit %.6g, q0 = %.6g, fits %s\n\n", poi_name(session), t->test.mu_hat,
-                t->test.q, paritas_fit_status_name(t->test.status));
+    text_format(out, "q0 = %.6g\n", t->test.q);
+    describe_fits(out, "fits to the data", t->test.status, poi_name(session), t->test.mu_hat);
+    text_format(out, "\n");
     table_open(&table, out, "|Z|error|p0|error", "l r 2 5 2");
     write_z(&table, "observed", r->z, r->z_at_least);
     table_row(&table, r->z_error, r->p0, r->p0_error);

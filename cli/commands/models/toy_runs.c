@@ -214,8 +214,9 @@ void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r
 void hypotest_toys_describe(struct session *session, const char *poi, const paritas_hypotest_toys_result *r)
 {
     struct table table;
-    text_format(&session->out, "test of %s = %.6g: best fit %.6g, q = %.6g, fits %s\n\n", poi, r->mu,
-                r->mu_hat, r->q, paritas_fit_status_name(r->status));
+    text_format(&session->out, "Test of %s = %.6g: q = %.6g\n", poi, r->mu, r->q);
+    describe_fits(&session->out, "fits to the data", r->status, poi, r->mu_hat);
+    text_format(&session->out, "\n");
     table_open(&table, &session->out, "|value|error", "l p 2");
     if (isnan(r->p0)) {
         table_row(&table, "CLs", r->cls_obs, r->cls_obs_error);

@@ -21,7 +21,7 @@ struct fit_plan {
 static void describe(void *user, struct writer *writer)
 {
     const struct fit_plan *plan = user;
-    losscone_plan_describe(&plan->losscone, writer);
+    losscone_plan_describe(&plan->losscone, &plan->sources->options, writer);
     if (plan->automatic) plasma_plan_describe(&plan->plasma, plan->sources, writer);
 }
 

@@ -13,7 +13,7 @@ enum { EDGES = 0 PARITAS_TRUE_EDGE_LIST(PARITAS_COUNT_ITEM) };
 static const struct option options[] = {
     {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
     {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs", "", "ratio"},
+    LIBRARY_ROW("--normalisation", paritas_day_options),
     {0},
 };
 
@@ -246,7 +246,7 @@ static void answer_json(struct injection *j)
     each_fit(j, NULL, fit_json);
     write_close(w);
     write_object(w, "options", true);
-    losscone_plan_describe(&j->plan, w);
+    losscone_plan_describe(&j->plan, &j->options, w);
     truth_plan_describe(&j->truth, w);
     write_close(w);
     write_device(j->session);
@@ -287,8 +287,7 @@ static int run(struct session *session)
     struct injection j = {.session = session,
                           .sweeps = option_count(session, "--sweeps"),
                           .options = PARITAS_DAY_OPTIONS_DEFAULT};
-    j.options.normalisation =
-        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
+    TRY(options_take(session, "paritas_day_options", &j.options));
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     TRY(losscone_plan_open(session, &j.plan));

@@ -186,7 +186,7 @@ static void answer_json(const struct profile *p)
         if (p->answers.results[model]) model_json(p, model, w);
     write_close(w);
     write_object(w, "options", false);
-    losscone_plan_describe(&p->plan, w);
+    losscone_plan_describe(&p->plan, &p->sources.options, w);
     write_close(w);
     write_device(session);
     write_close(w);

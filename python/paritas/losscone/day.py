@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _engine
 from ..arrays import Floats, Table, structured, words
@@ -211,7 +211,7 @@ class Day(er_day_arrays):
         return _engine.er_apply_spice(os.fspath(folder), library, spin._table, self._memory)
 
     def mask_sunlight(
-        self, angle: float = _engine.DAY_DEFAULTS["sunlight"], theta: ArrayLike | None = None
+        self, angle: float = _engine.options("paritas_day_options")["sunlight"].default, theta: ArrayLike | None = None
     ) -> None:
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
@@ -227,7 +227,7 @@ class Day(er_day_arrays):
         return self._memory.subtract_background(_engine.er_theta() if theta is None else theta)
 
     def mask_counts(
-        self, least: float = _engine.DAY_DEFAULTS["least_counts"], theta: ArrayLike | None = None
+        self, least: float = _engine.options("paritas_day_options")["least_counts"].default, theta: ArrayLike | None = None
     ) -> None:
         """Masks rows with fewer than `least` counts a cell, made from fluxes, and saturated rows. Fluxes
         below half a count become half a count. Spectra need the fluxes before."""

@@ -21,7 +21,7 @@ from .day import theta as theta_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_DEFAULTS = _engine.DAY_DEFAULTS
+_DEFAULTS = {name: one.default for name, one in _engine.options("paritas_day_options").items()}
 _RESPONSE_WIDTH: float = _engine.options("paritas_losscone_options")["response_width"].default
 #: what a file shares with those before it of its date, as the program tells it
 _SHARES = {
@@ -347,11 +347,11 @@ def load(
     polarity: float | Path | None = None,
     spacecraft_potential: str | float | Path = "auto",
     sunlight: float = _DEFAULTS["sunlight"],
-    normalisation: str = "ratio",
+    normalisation: str = _DEFAULTS["normalisation"],
     strict: bool = False,
     illumination: str | None = None,
     least_counts: float = _DEFAULTS["least_counts"],
-    subtract_background: bool = True,
+    subtract_background: bool = _DEFAULTS["subtract_background"],
     response_weights: str = "spectrum",
     response_width: float = _RESPONSE_WIDTH,
     spice: Path | None = None,

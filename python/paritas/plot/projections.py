@@ -11,6 +11,7 @@ from typing import Any, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _engine
 from ..arrays import Floats
 from .style import Axes
 
@@ -29,7 +30,6 @@ MARIA = (
     ("Moscoviense", 147.9, 27.3, 276.0),
     ("South Pole-Aitken", -169.0, -53.0, 2400.0),
 )
-_RADIUS = 1737.4
 #: degrees between points of a line
 _STEP = 2.0
 
@@ -177,7 +177,7 @@ def draw_basemap(axes: Axes, projection: Any, *, maria: bool = True, step: float
             _line(axes, view, shift, longitudes, np.full(361, latitude_of), **grid)
         if maria:
             for _, east, north, diameter in MARIA:
-                ring = circle(east, north, np.degrees(0.5 * diameter / _RADIUS))
+                ring = circle(east, north, np.degrees(0.5 * diameter / _engine.MOON_RADIUS))
                 _line(axes, view, shift, *ring, **shore)
         x, y = view.outline()
         axes.plot(x + shift, y, color="black", linewidth=0.9, zorder=5)

@@ -21,19 +21,10 @@ paritas_status day_options_read(paritas_context *context, const paritas_day_opti
                                 double theta[PARITAS_SWEEP_CELLS], paritas_day_options *options)
 {
     *options = (paritas_day_options)PARITAS_DAY_OPTIONS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_day_options, "options", given, options));
-    if (!(options->sunlight >= 0.0 && options->sunlight <= 180.0))
-        return paritas_refuse(context, "options: sunlight %g; it must be from 0 to 180 degrees",
-                              options->sunlight);
+    TRY(OPTIONS_READ(context, paritas_day_options, "options", given, options));
     if (options->polarity != 0.0 && options->polarity != 1.0 && options->polarity != -1.0)
-        return paritas_refuse(context, "options: polarity %g; it must be +1, -1, or 0", options->polarity);
-    if (!(options->least_counts >= 0.0))
-        return paritas_refuse(context, "options: least_counts %g; it must be a number from 0 on",
-                              options->least_counts);
-    if (!paritas_enumeration_word(paritas_enumeration_find("paritas_potential_source"),
-                                  (int)options->potential_source))
-        return paritas_refuse(context, "options: potential_source %d is not known",
-                              (int)options->potential_source);
+        return paritas_refuse(context, "options: `polarity` is %g; it must be +1, -1, or 0",
+                              options->polarity);
     if (options->theta) return PARITAS_OK;
     options->theta = theta;
     return paritas_er_theta(context, NULL, theta);

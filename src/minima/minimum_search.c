@@ -1,52 +1,70 @@
-/* lowest.c: further starts for the fits of a statistic.
+/* minimum_search.c: further starts for the fits of a statistic.
  *
  *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds find nothing lower
  *
- * Signs: a fit that took long or failed; where rates bend with parameters, a fit that ends elsewhere if it
- * starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
- * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
- * the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
-#include "minima/lowest.h"
+ * Signs: a fit that took long or failed. Where rates are nonlinear in parameters, a fit that ends elsewhere
+ * if it starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random
+ * ones, points with one nonlinear parameter moved, and different ends of all fits: a minimum that one finds
+ * is tried by the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
+#include "minima/minimum_search.h"
 #include "fit/family.h"
 #include "fit/fit.h"
 #include "fit/fit_evaluate.h"
+#include "minima/conditional_fits.h"
 #include "minima/many_starts.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LONG_FIT 12     /* iterations: published analyses take 4 to 9 */
-#define BEND_LEAST 0.4  /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
-#define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
-#define BENT_MOST 16
+#define LONG_FIT 12            /* iterations: published analyses take 4 to 9 */
+#define NONLINEAR_LEAST 0.4    /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define NONLINEAR_STRONGLY 4.0 /* several minima are likely; sbottom's largest is 1.7, staus' 1.1 */
+#define NONLINEAR_MOST 16
 #define PEAKS_MOST 16
 #define PEAK_LEAST 1e-3 /* jump of the slope of twice the NLL */
 #define PEAK_STEP 1e-9
 #define PEAK_ROUNDS 8
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
-#define FAR_ABOVE 25.0   /* twice the NLL of a test above the free fit: rates may have bent on the way */
-#define WALK_STEPS 4     /* to a tested value */
-#define HIDDEN_MOST 3
+#define FAR_ABOVE 25.0 /* twice the NLL of a test above the free fit: rates may be far from linear between */
+#define CONTINUATION_STEPS 4 /* to a tested value */
+#define AUXILIARY_MOST 3
+#define POOL_MOST 32
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
 #define MINIMA_MOST 16
 #define LOWER 1e-6 /* in twice the NLL: another minimum */
 
-/* A fit that is sought: the free one, or a point's. */
-struct sought {
+/* What searches have learnt of a model and all of its data. */
+struct minimum_search {
+    size_t *nonlinear, n_nonlinear; /* parameters in which rates are nonlinear, the most nonlinear first */
+    double nonlinear_at;            /* largest size of the parameter of interest then */
+    bool strongly_nonlinear;
+    bool suspicious;               /* signs of several minima, for any data */
+    const double *pool[POOL_MOST]; /* different minima: starts of later searches */
+    size_t n_pool;
+};
+
+static paritas_status learn(struct infer *infer)
+{
+    if (!infer->search) infer->search = infer_array(infer, 1, sizeof *infer->search);
+    return infer_memory(infer);
+}
+
+/* A fit whose lowest minimum is searched for: the free one, or a point's. */
+struct target {
     struct infer_point *point; /* NULL: the free fit */
     unsigned char *fixed;
     paritas_fit_status status;
     double twice_nll;
-    const double *parameters, *mirrored; /* one bent parameter each of these */
-    /* the lowest point where a fit ended without converging */
+    const double *parameters, *mirrored; /* one nonlinear parameter each of these */
+    /* the lowest end of a fit that did not converge */
     struct {
         paritas_fit_status status;
         double twice_nll;
         const double *parameters; /* NULL: none */
-    } dead_end;
+    } unconverged;
     bool lower;                 /* than at the beginning */
     double minima[MINIMA_MOST]; /* twice the NLL of converged fits, ascending */
     size_t n_minima;
@@ -55,23 +73,24 @@ struct sought {
 struct search {
     struct infer *infer;
     struct infer_profile *profile;
-    struct sought *sought;                  /* the free fit, the points, and hidden points */
-    size_t n, n_asked;                      /* with hidden points; without */
-    struct infer_point hidden[HIDDEN_MOST]; /* other values of the parameter of interest: the far one first */
-    double same;                            /* in twice the NLL */
+    struct target *targets; /* the free fit, the points, and auxiliary points */
+    size_t n, n_asked;      /* with auxiliary points; without */
+    struct infer_point
+        auxiliary[AUXILIARY_MOST]; /* other values of the parameter of interest: the far one first */
+    double same;                   /* in twice the NLL */
 };
 
-static bool is_hidden(const struct search *search, const struct sought *s)
+static bool is_auxiliary(const struct search *search, const struct target *s)
 {
-    return s >= search->sought + search->n_asked;
+    return s >= search->targets + search->n_asked;
 }
 
-static bool has_hidden(const struct search *search)
+static bool has_auxiliary(const struct search *search)
 {
     return search->n > search->n_asked;
 }
 
-static void note_minimum(struct sought *s, double twice_nll, double same)
+static void note_minimum(struct target *s, double twice_nll, double same)
 {
     size_t at = 0;
     while (at < s->n_minima && s->minima[at] < twice_nll - same) at++;
@@ -92,22 +111,22 @@ static bool is_same_point(const struct search *search, const double *a, const do
 
 static bool is_known(const struct search *search, const double *parameters)
 {
-    for (size_t k = 0; k < search->infer->n_pool; k++)
-        if (is_same_point(search, search->infer->pool[k], parameters)) return true;
+    for (size_t k = 0; k < search->infer->search->n_pool; k++)
+        if (is_same_point(search, search->infer->search->pool[k], parameters)) return true;
     return false;
 }
 
 static void put_in_pool(struct search *search, const double *parameters)
 {
     double *row = infer_reals(search->infer, search->infer->n_parameters, 1);
-    if (!row || search->infer->n_pool == INFER_POOL_MOST || is_known(search, parameters)) return;
+    if (!row || search->infer->search->n_pool == POOL_MOST || is_known(search, parameters)) return;
     memcpy(row, parameters, search->infer->n_parameters * sizeof *row);
-    search->infer->pool[search->infer->n_pool++] = row;
+    search->infer->search->pool[search->infer->search->n_pool++] = row;
 }
 
 /* ---- fits ---- */
 
-static bool is_better(const struct sought *s, const paritas_fit_result *found, double same)
+static bool is_better(const struct target *s, const paritas_fit_result *found, double same)
 {
     const bool converged = found->status == PARITAS_FIT_CONVERGED;
     if (converged != (s->status == PARITAS_FIT_CONVERGED)) return converged;
@@ -116,14 +135,14 @@ static bool is_better(const struct sought *s, const paritas_fit_result *found, d
 
 /* A fit from a further start. */
 struct attempt {
-    struct sought *sought;
+    struct target *targets;
     const double *start; /* the values of a point are its own */
 };
 
 static void put_job(const struct search *search, const struct attempt *attempt, double *start,
                     paritas_job *job)
 {
-    const struct sought *s = attempt->sought;
+    const struct target *s = attempt->targets;
     memcpy(start, attempt->start, search->infer->n_parameters * sizeof *start);
     *job = search->infer->base;
     job->data = search->profile->data;
@@ -137,7 +156,7 @@ static void put_job(const struct search *search, const struct attempt *attempt, 
 }
 
 /* A minimum beside the answer, or none any more if the fit lowers the answer. */
-static void note_elsewhere(const struct search *search, const struct sought *s,
+static void note_elsewhere(const struct search *search, const struct target *s,
                            const paritas_fit_result *found, const double *parameters)
 {
     if (!s->point || found->status != PARITAS_FIT_CONVERGED) return;
@@ -148,13 +167,13 @@ static void note_elsewhere(const struct search *search, const struct sought *s,
         s->point->elsewhere = parameters;
 }
 
-static void note_dead_end(struct sought *s, const paritas_fit_result *found, const double *parameters)
+static void note_unconverged(struct target *s, const paritas_fit_result *found, const double *parameters)
 {
     if (found->status == PARITAS_FIT_CONVERGED || !isfinite(found->twice_nll)) return;
-    if (s->dead_end.parameters && !(found->twice_nll < s->dead_end.twice_nll)) return;
-    s->dead_end.status = found->status;
-    s->dead_end.twice_nll = found->twice_nll;
-    s->dead_end.parameters = parameters;
+    if (s->unconverged.parameters && !(found->twice_nll < s->unconverged.twice_nll)) return;
+    s->unconverged.status = found->status;
+    s->unconverged.twice_nll = found->twice_nll;
+    s->unconverged.parameters = parameters;
 }
 
 /* *lower: an answer became lower. */
@@ -172,13 +191,13 @@ static paritas_status run_attempts(struct search *search, size_t n, const struct
     TRY(fit_run(infer->context, infer->model, NULL, n, jobs,
                 &(paritas_fit_answers){.results = results, .parameters = fitted}));
     for (size_t i = 0; i < n; i++) {
-        struct sought *s = attempts[i].sought;
+        struct target *s = attempts[i].targets;
         if (results[i].status == PARITAS_FIT_CONVERGED) {
             note_minimum(s, results[i].twice_nll, search->same);
             if (fabs(results[i].twice_nll - s->twice_nll) > search->same) put_in_pool(search, fitted + i * p);
         }
         note_elsewhere(search, s, &results[i], fitted + i * p);
-        note_dead_end(s, &results[i], fitted + i * p);
+        note_unconverged(s, &results[i], fitted + i * p);
         if (!is_better(s, &results[i], search->same)) continue;
         s->status = results[i].status;
         s->twice_nll = results[i].twice_nll;
@@ -195,14 +214,15 @@ static double largest_tested(const struct search *search)
     const size_t poi = search->infer->poi;
     double largest = fabs(search->infer->base.start[poi]);
     for (size_t i = 1; i < search->n; i++) {
-        const struct infer_point *point = search->sought[i].point;
+        const struct infer_point *point = search->targets[i].point;
         if (point->parameter[0] == poi) largest = fmax(largest, fabs(point->value[0]));
     }
     return largest;
 }
 
-/* How much rates with the templates of `data` bend with each parameter that may move, if that is much. */
-static paritas_status measure_bends(struct infer *infer, const double *data, double at, double *bends)
+/* How nonlinear rates with the templates of `data` are in each parameter that may move, if that is much. */
+static paritas_status measure_nonlinearity(struct infer *infer, const double *data, double at,
+                                           double *nonlinearity)
 {
     const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t n = infer->n_parameters;
@@ -211,54 +231,58 @@ static paritas_status measure_bends(struct infer *infer, const double *data, dou
     memcpy(point, infer->base.start, n * sizeof *point);
     if (infer->poi < n) point[infer->poi] = at;
     if (model->family->bends)
-        TRY(model->family->bends(infer->context, model, model->n_templates ? data : NULL, point, bends));
+        TRY(model->family->bends(infer->context, model, model->n_templates ? data : NULL, point,
+                                 nonlinearity));
     for (size_t i = 0; i < n; i++)
-        if (infer->base.fixed[i] || !(infer->widths[i] > 0.0) || !(bends[i] >= BEND_LEAST)) bends[i] = 0.0;
+        if (infer->base.fixed[i] || !(infer->widths[i] > 0.0) || !(nonlinearity[i] >= NONLINEAR_LEAST))
+            nonlinearity[i] = 0.0;
     return PARITAS_OK;
 }
 
-/* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
-static paritas_status find_bent(struct infer *infer, double at)
+/* The most nonlinear parameters first. Rates may be less linear at a larger parameter of interest. */
+static paritas_status find_nonlinear(struct infer *infer, double at)
 {
     const size_t n = infer->n_parameters;
-    if (infer->bent && at <= 2.0 * infer->bent_at) return PARITAS_OK;
-    double *bends = infer_reals(infer, n, 1);
-    infer->bent = infer_array(infer, BENT_MOST, sizeof *infer->bent);
+    if (infer->search->nonlinear && at <= 2.0 * infer->search->nonlinear_at) return PARITAS_OK;
+    double *nonlinearity = infer_reals(infer, n, 1);
+    infer->search->nonlinear = infer_array(infer, NONLINEAR_MOST, sizeof *infer->search->nonlinear);
     TRY(infer_memory(infer));
-    infer->bent_at = at;
-    TRY(measure_bends(infer, infer->base.data, at, bends));
-    for (infer->n_bent = 0; infer->n_bent < BENT_MOST; infer->n_bent++) {
+    infer->search->nonlinear_at = at;
+    TRY(measure_nonlinearity(infer, infer->base.data, at, nonlinearity));
+    for (infer->search->n_nonlinear = 0; infer->search->n_nonlinear < NONLINEAR_MOST;
+         infer->search->n_nonlinear++) {
         size_t most = n;
         for (size_t i = 0; i < n; i++)
-            if (bends[i] > 0.0 && (most == n || bends[i] > bends[most])) most = i;
+            if (nonlinearity[i] > 0.0 && (most == n || nonlinearity[i] > nonlinearity[most])) most = i;
         if (most == n) break;
-        infer->bent[infer->n_bent] = most;
-        infer->bends_strongly = infer->bends_strongly || bends[most] >= BEND_STRONG;
-        bends[most] = 0.0;
+        infer->search->nonlinear[infer->search->n_nonlinear] = most;
+        infer->search->strongly_nonlinear =
+            infer->search->strongly_nonlinear || nonlinearity[most] >= NONLINEAR_STRONGLY;
+        nonlinearity[most] = 0.0;
     }
     return PARITAS_OK;
 }
 
-paritas_status lowest_bends(struct infer *infer, const double *data, double at, bool *bend)
+paritas_status minimum_search_is_nonlinear(struct infer *infer, const double *data, double at, bool *is)
 {
-    double *bends = infer_reals(infer, infer->n_parameters, 1);
-    *bend = false;
+    double *nonlinearity = infer_reals(infer, infer->n_parameters, 1);
+    *is = false;
     TRY(infer_memory(infer));
-    TRY(measure_bends(infer, data, at, bends));
-    for (size_t i = 0; i < infer->n_parameters; i++) *bend = *bend || bends[i] > 0.0;
+    TRY(measure_nonlinearity(infer, data, at, nonlinearity));
+    for (size_t i = 0; i < infer->n_parameters; i++) *is = *is || nonlinearity[i] > 0.0;
     return PARITAS_OK;
 }
 
-/* The fit's point, but bent parameters [first, end) at least `widths` from their start: on the fit's side of
- * it, or on the other one if negative. */
-static paritas_status move_bent(struct infer *infer, const double *parameters, size_t first, size_t end,
-                                double widths, const double **start)
+/* Moves nonlinear parameters [first, end) of the fit's point to at least `widths` from their start: on the
+ * fit's side of it, or on the other one if negative. */
+static paritas_status move_nonlinear(struct infer *infer, const double *parameters, size_t first, size_t end,
+                                     double widths, const double **start)
 {
     double *point = infer_reals(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
     memcpy(point, parameters, infer->n_parameters * sizeof *point);
     for (size_t k = first; k < end; k++) {
-        const size_t i = infer->bent[k];
+        const size_t i = infer->search->nonlinear[k];
         const double centre = infer->base.start[i], away = parameters[i] - centre,
                      far = fmax(fabs(away), fabs(widths) * infer->widths[i]);
         point[i] = centre + copysign(far, widths < 0.0 ? -away : away);
@@ -272,13 +296,13 @@ static paritas_status move_bent(struct infer *infer, const double *parameters, s
 }
 
 /* A fit at another value of the parameter of interest. Its ends are starts for the others. */
-static paritas_status add_hidden(struct search *search, double value)
+static paritas_status add_auxiliary(struct search *search, double value)
 {
     struct infer *infer = search->infer;
-    struct infer_point *point = &search->hidden[search->n - search->n_asked];
-    struct sought *s = &search->sought[search->n++];
+    struct infer_point *point = &search->auxiliary[search->n - search->n_asked];
+    struct target *s = &search->targets[search->n++];
     *point = infer_point_at(infer, search->profile, infer_bounded(infer, infer->poi, value));
-    *s = (struct sought){.point = point, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
+    *s = (struct target){.point = point, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
     s->fixed = infer_fixed_flags(infer, point);
     return infer_memory(infer);
 }
@@ -288,23 +312,24 @@ static paritas_status add_far(struct search *search)
 {
     const struct infer *infer = search->infer;
     const size_t poi = infer->poi;
-    if (poi == infer->n_parameters || search->profile->probed || infer->n_bent == 0) return PARITAS_OK;
-    return add_hidden(search, fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
-                                   2.0 * largest_tested(search)));
+    if (poi == infer->n_parameters || search->profile->probed || infer->search->n_nonlinear == 0)
+        return PARITAS_OK;
+    return add_auxiliary(search, fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
+                                      2.0 * largest_tested(search)));
 }
 
 /* A test that stands alone gets neighbours on both sides. */
 static paritas_status add_neighbours(struct search *search)
 {
-    const struct infer_point *point = search->sought[search->n_asked - 1].point;
+    const struct infer_point *point = search->targets[search->n_asked - 1].point;
     if (search->n_asked != 2 || point->parameter[0] != search->infer->poi) return PARITAS_OK;
     const double at = point->value[0];
     if (at == 0.0) return PARITAS_OK;
-    TRY(add_hidden(search, 0.5 * at));
-    return add_hidden(search, 1.5 * at);
+    TRY(add_auxiliary(search, 0.5 * at));
+    return add_auxiliary(search, 1.5 * at);
 }
 
-/* Bins are BAD_FIT errors from the data: where rates bend so far, a better fit is likely elsewhere. */
+/* Bins are BAD_FIT errors from the data: where rates are so nonlinear, a better fit is likely elsewhere. */
 static paritas_status fits_badly(const struct search *search, bool *badly)
 {
     struct infer *infer = search->infer;
@@ -338,7 +363,7 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
 
 /* Parameters whose slope falls at the kink, others as in the fit: each side may have a minimum. The largest
  * jump of the slope first. */
-static paritas_status find_peaks(const struct search *search, const struct sought *s, size_t *peaks,
+static paritas_status find_peaks(const struct search *search, const struct target *s, size_t *peaks,
                                  size_t *n_peaks)
 {
     struct infer *infer = search->infer;
@@ -376,7 +401,7 @@ static paritas_status find_peaks(const struct search *search, const struct sough
 }
 
 /* Attempts at the fit from the other sides of such kinks, one by one: at least half a width away. */
-static paritas_status cross_peaks(struct search *search, struct sought *s, struct attempt *attempts,
+static paritas_status cross_peaks(struct search *search, struct target *s, struct attempt *attempts,
                                   size_t *n)
 {
     struct infer *infer = search->infer;
@@ -401,28 +426,28 @@ static paritas_status probe_peaks(struct search *search)
     struct infer *infer = search->infer;
     struct attempt *attempts = infer_array(infer, (PEAKS_MOST + search->n) * search->n, sizeof *attempts);
     const double **before = infer_array(infer, search->n, sizeof *before);
-    const size_t n_pool = infer->n_pool;
+    const size_t n_pool = infer->search->n_pool;
     bool lower = true;
     TRY(infer_memory(infer));
-    for (size_t i = 0; i < search->n; i++) before[i] = search->sought[i].parameters;
+    for (size_t i = 0; i < search->n; i++) before[i] = search->targets[i].parameters;
     for (int round = 0; round < PEAK_ROUNDS && lower; round++) {
         size_t n = 0;
         for (size_t i = 0; i < search->n; i++) {
-            struct sought *s = &search->sought[i];
+            struct target *s = &search->targets[i];
             if (s->status == PARITAS_FIT_CONVERGED) TRY(cross_peaks(search, s, attempts, &n));
             for (size_t j = 0; j < search->n && s->parameters != before[i]; j++)
-                if (j != i) attempts[n++] = (struct attempt){&search->sought[j], s->parameters};
+                if (j != i) attempts[n++] = (struct attempt){&search->targets[j], s->parameters};
             before[i] = s->parameters;
         }
         lower = false;
         TRY(run_attempts(search, n, attempts, &lower));
     }
-    infer->n_pool = n_pool;
+    infer->search->n_pool = n_pool;
     return PARITAS_OK;
 }
 
-/* Fits that were not probed yet: the free one with all bent parameters further out (staus: elsewhere starts
- * end in one minimum), conditional ones on the other side. */
+/* Probes fits that were not probed yet: the free one with all nonlinear parameters further out (staus:
+ * elsewhere starts end in one minimum), conditional ones on the other side. */
 static paritas_status probe(struct search *search)
 {
     struct infer *infer = search->infer;
@@ -431,17 +456,18 @@ static paritas_status probe(struct search *search)
     bool lower = false;
     TRY(infer_memory(infer));
     for (size_t i = 0; i < search->n; i++) {
-        struct sought *s = &search->sought[i];
-        if (is_hidden(search, s)) attempts[n++] = (struct attempt){s, search->profile->parameters};
+        struct target *s = &search->targets[i];
+        if (is_auxiliary(search, s)) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
         if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
-        if (infer->n_bent == 0) continue;
-        attempts[n].sought = s;
-        TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
+        if (infer->search->n_nonlinear == 0) continue;
+        attempts[n].targets = s;
+        TRY(move_nonlinear(infer, s->parameters, 0, infer->search->n_nonlinear, s->point ? -1.0 : 1.0,
+                           &attempts[n++].start));
     }
     TRY(run_attempts(search, n, attempts, &lower));
-    if (has_hidden(search)) {
-        const struct sought *free = &search->sought[0], *far = &search->sought[search->n_asked];
+    if (has_auxiliary(search)) {
+        const struct target *free = &search->targets[0], *far = &search->targets[search->n_asked];
         if (far->twice_nll < free->twice_nll - search->same) put_in_pool(search, far->parameters);
     }
     return probe_peaks(search);
@@ -452,7 +478,7 @@ static bool took_long(paritas_fit_status status, unsigned iterations)
     return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
 }
 
-bool lowest_has_factor_at_bound(const struct infer *infer, const double *parameters)
+bool minimum_search_has_factor_at_bound(const struct infer *infer, const double *parameters)
 {
     for (size_t i = 0; i < infer->n_parameters; i++) {
         if (infer->base.fixed[i] || i == infer->poi) continue;
@@ -467,31 +493,44 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
 {
     struct infer_profile *profile = search->profile;
     *signs = search->infer->starts > 1 || profile->suspicious;
-    if (!*signs && (search->infer->n_bent > 0 || paritas_model_frozen(search->infer->model)->kinked)) {
+    if (!*signs &&
+        (search->infer->search->n_nonlinear > 0 || paritas_model_frozen(search->infer->model)->kinked)) {
         TRY(probe(search));
         if (!profile->probed && profile->result.status == PARITAS_FIT_CONVERGED)
             TRY(fits_badly(search, signs));
     }
     profile->probed = true;
-    *signs = *signs || search->infer->n_pool > 0 || search->infer->bends_strongly ||
+    *signs = *signs || search->infer->search->n_pool > 0 || search->infer->search->strongly_nonlinear ||
              took_long(profile->result.status, profile->result.iterations) ||
-             lowest_has_factor_at_bound(search->infer, profile->parameters);
+             minimum_search_has_factor_at_bound(search->infer, profile->parameters);
     for (size_t i = 0; i < search->n; i++) {
-        const struct infer_point *point = search->sought[i].point;
-        if (!point || is_hidden(search, &search->sought[i])) continue;
+        const struct infer_point *point = search->targets[i].point;
+        if (!point || is_auxiliary(search, &search->targets[i])) continue;
         /* limits test far away, and no published one has other minima there */
-        const bool far = search->infer->n_bent > 0 && (point->value[0] == 0.0 || !search->infer->tests) &&
-                         search->sought[i].twice_nll > search->sought[0].twice_nll + FAR_ABOVE;
+        const bool far = search->infer->search->n_nonlinear > 0 &&
+                         (point->value[0] == 0.0 || !search->infer->tests) &&
+                         search->targets[i].twice_nll > search->targets[0].twice_nll + FAR_ABOVE;
         *signs = *signs || far || took_long(point->status, point->iterations);
     }
     profile->suspicious = *signs;
-    search->infer->suspicious = search->infer->suspicious || *signs;
+    search->infer->search->suspicious = search->infer->search->suspicious || *signs;
     return PARITAS_OK;
 }
 
-bool lowest_suspects(const struct infer *infer)
+bool minimum_search_is_suspicious(const struct infer *infer)
 {
-    return infer->starts != 1 && (infer->suspicious || infer->n_bent > 0);
+    return infer->starts != 1 && infer->search && infer->search->suspicious;
+}
+
+bool minimum_search_suspects(const struct infer *infer)
+{
+    return infer->starts != 1 && infer->search &&
+           (infer->search->suspicious || infer->search->n_nonlinear > 0);
+}
+
+bool minimum_search_has_starts(const struct infer *infer)
+{
+    return infer->search && infer->search->n_pool > 0;
 }
 
 /* ---- rounds ---- */
@@ -519,67 +558,68 @@ static paritas_status add_random_starts(const struct search *search, uint64_t fi
 static bool met_several(const struct search *search)
 {
     bool several = false;
-    for (size_t i = 0; i < search->n; i++) several = several || search->sought[i].n_minima > 1;
+    for (size_t i = 0; i < search->n; i++) several = several || search->targets[i].n_minima > 1;
     return several;
 }
 
-/* Each start for all fits; and each new answer with one bent parameter on the other side. */
+/* Each start for all fits; and each new answer with one nonlinear parameter on the other side. */
 static paritas_status run_round(struct search *search, size_t n, const double *const *starts, bool *lower)
 {
-    const size_t n_bent = search->infer->n_bent;
-    struct attempt *attempts = infer_array(search->infer, (n + 4 * n_bent) * search->n, sizeof *attempts);
+    const size_t n_nonlinear = search->infer->search->n_nonlinear;
+    struct attempt *attempts =
+        infer_array(search->infer, (n + 4 * n_nonlinear) * search->n, sizeof *attempts);
     size_t m = 0;
     TRY(infer_memory(search->infer));
     for (size_t i = 0; i < search->n; i++) {
-        struct sought *s = &search->sought[i];
+        struct target *s = &search->targets[i];
         for (size_t k = 0; k < n; k++) attempts[m++] = (struct attempt){s, starts[k]};
         if (s->status != PARITAS_FIT_CONVERGED || s->mirrored == s->parameters) continue;
         s->mirrored = s->parameters;
-        for (size_t k = 0; k < n_bent; k++)
+        for (size_t k = 0; k < n_nonlinear; k++)
             for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
-                attempts[m].sought = s;
-                TRY(move_bent(search->infer, s->parameters, k, k + 1, widths, &attempts[m++].start));
+                attempts[m].targets = s;
+                TRY(move_nonlinear(search->infer, s->parameters, k, k + 1, widths, &attempts[m++].start));
             }
     }
     return run_attempts(search, m, attempts, lower);
 }
 
-/* A fit on its way to a tested value. */
-struct walker {
+/* A fit continued from another value of its parameter to the tested one. */
+struct continuation {
     struct infer_point point;
-    struct sought at, *goal;
+    struct target at, *goal;
     double from;
 };
 
-static size_t add_walker(struct walker *walkers, size_t n, struct sought *goal, const struct sought *origin)
+static size_t add_path(struct continuation *paths, size_t n, struct target *goal, const struct target *origin)
 {
     const struct infer_point *point = goal->point;
     if (!point || point->k > 1 || !origin->parameters) return n;
-    walkers[n] = (struct walker){.goal = goal, .from = origin->parameters[point->parameter[0]]};
-    walkers[n].at = (struct sought){.fixed = goal->fixed, .parameters = origin->parameters};
+    paths[n] = (struct continuation){.goal = goal, .from = origin->parameters[point->parameter[0]]};
+    paths[n].at = (struct target){.fixed = goal->fixed, .parameters = origin->parameters};
     return n + 1;
 }
 
 /* Each test is reached by steps of its parameter, from the free fit and from far away: some minima are found
  * from a neighbour's alone. */
-static paritas_status walk(struct search *search)
+static paritas_status follow_paths(struct search *search)
 {
     struct infer *infer = search->infer;
-    struct walker *walkers = infer_array(infer, 2 * search->n, sizeof *walkers);
+    struct continuation *paths = infer_array(infer, 2 * search->n, sizeof *paths);
     struct attempt *attempts = infer_array(infer, 2 * search->n, sizeof *attempts);
     size_t n = 0;
     bool lower = false; /* noted by each fit, too */
     TRY(infer_memory(infer));
     for (size_t i = 0; i < search->n_asked; i++) {
-        n = add_walker(walkers, n, &search->sought[i], &search->sought[0]);
-        if (has_hidden(search))
-            n = add_walker(walkers, n, &search->sought[i], &search->sought[search->n_asked]);
+        n = add_path(paths, n, &search->targets[i], &search->targets[0]);
+        if (has_auxiliary(search))
+            n = add_path(paths, n, &search->targets[i], &search->targets[search->n_asked]);
     }
-    for (int step = 1; step <= WALK_STEPS; step++) {
+    for (int step = 1; step <= CONTINUATION_STEPS; step++) {
         for (size_t i = 0; i < n; i++) {
-            struct walker *w = &walkers[i];
-            const double to = w->goal->point->value[0], part = (double)step / WALK_STEPS;
-            attempts[i] = (struct attempt){step == WALK_STEPS ? w->goal : &w->at, w->at.parameters};
+            struct continuation *w = &paths[i];
+            const double to = w->goal->point->value[0], part = (double)step / CONTINUATION_STEPS;
+            attempts[i] = (struct attempt){step == CONTINUATION_STEPS ? w->goal : &w->at, w->at.parameters};
             w->point = *w->goal->point;
             w->point.value[0] = w->from + part * (to - w->from);
             w->at.point = &w->point;
@@ -596,14 +636,15 @@ static paritas_status run_rounds(struct search *search)
 {
     const size_t asked = search->infer->starts;
     size_t size = FIRST_ROUND, random = 0, tried = 0;
-    TRY(walk(search));
+    TRY(follow_paths(search));
     for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
-        const double *starts[LARGEST_ROUND + INFER_POOL_MOST + 1];
+        const double *starts[LARGEST_ROUND + POOL_MOST + 1];
         size_t n = 0;
         bool lower = false;
         if (asked && size > asked - 1 - random) size = asked - 1 - random;
         if (round == 0) starts[n++] = search->infer->base.start;
-        for (; tried < search->infer->n_pool; tried++) starts[n++] = search->infer->pool[tried];
+        for (; tried < search->infer->search->n_pool; tried++)
+            starts[n++] = search->infer->search->pool[tried];
         TRY(add_random_starts(search, 1 + random, size, starts, &n));
         TRY(run_round(search, n, starts, &lower));
         random += size;
@@ -615,9 +656,9 @@ static paritas_status run_rounds(struct search *search)
 
 /* ---- answers ---- */
 
-/* Goes on from points without a minimum that are lower than the answers. If one stays, it is the answer, with
+/* Continues from lower points where fits did not converge. If one stays, it is the answer, with
  * its status: no minimum above a known point is told as the lowest. */
-static paritas_status leave_dead_ends(struct search *search)
+static paritas_status leave_unconverged(struct search *search)
 {
     struct attempt *attempts = infer_array(search->infer, search->n, sizeof *attempts);
     TRY(infer_memory(search->infer));
@@ -625,20 +666,20 @@ static paritas_status leave_dead_ends(struct search *search)
     for (int again = 0; again < 3 && lower; again++) {
         size_t n = 0;
         for (size_t i = 0; i < search->n; i++) {
-            struct sought *s = &search->sought[i];
-            if (s->status == PARITAS_FIT_CONVERGED && s->dead_end.parameters &&
-                s->dead_end.twice_nll < s->twice_nll - search->same)
-                attempts[n++] = (struct attempt){s, s->dead_end.parameters};
+            struct target *s = &search->targets[i];
+            if (s->status == PARITAS_FIT_CONVERGED && s->unconverged.parameters &&
+                s->unconverged.twice_nll < s->twice_nll - search->same)
+                attempts[n++] = (struct attempt){s, s->unconverged.parameters};
         }
         lower = false;
         TRY(run_attempts(search, n, attempts, &lower));
     }
     for (size_t i = 0; i < search->n; i++) {
-        struct sought *s = &search->sought[i];
-        if (!s->dead_end.parameters || !(s->dead_end.twice_nll < s->twice_nll - search->same)) continue;
-        s->status = s->dead_end.status;
-        s->twice_nll = s->dead_end.twice_nll;
-        s->parameters = s->dead_end.parameters;
+        struct target *s = &search->targets[i];
+        if (!s->unconverged.parameters || !(s->unconverged.twice_nll < s->twice_nll - search->same)) continue;
+        s->status = s->unconverged.status;
+        s->twice_nll = s->unconverged.twice_nll;
+        s->parameters = s->unconverged.parameters;
         s->lower = true;
     }
     return PARITAS_OK;
@@ -647,8 +688,8 @@ static paritas_status leave_dead_ends(struct search *search)
 static void note_minima(struct search *search)
 {
     for (size_t i = 0; i < search->n; i++) {
-        const struct sought *s = &search->sought[i];
-        if (s->n_minima < 2 || is_hidden(search, s)) continue;
+        const struct target *s = &search->targets[i];
+        if (s->n_minima < 2 || is_auxiliary(search, s)) continue;
         infer_note_minima(&search->infer->minima, s->n_minima, s->minima[s->n_minima - 1] - s->minima[0]);
     }
 }
@@ -656,8 +697,8 @@ static void note_minima(struct search *search)
 static paritas_status give_answers(struct search *search)
 {
     for (size_t i = 0; i < search->n; i++) {
-        const struct sought *s = &search->sought[i];
-        if (!s->lower || is_hidden(search, s)) continue;
+        const struct target *s = &search->targets[i];
+        if (!s->lower || is_auxiliary(search, s)) continue;
         if (!s->point) {
             struct infer_profile again = *search->profile;
             again.start = s->parameters;
@@ -681,22 +722,23 @@ static paritas_status open_search(struct infer *infer, struct infer_profile *pro
 {
     struct search *search = *opened = infer_array(infer, 1, sizeof *search);
     TRY(infer_memory(infer));
+    TRY(learn(infer));
     search->infer = infer;
     search->profile = profile;
     search->n = search->n_asked = 1 + n;
     search->same = fmax(same_minimum(infer->context), LOWER);
-    search->sought = infer_array(infer, search->n + HIDDEN_MOST, sizeof *search->sought);
+    search->targets = infer_array(infer, search->n + AUXILIARY_MOST, sizeof *search->targets);
     TRY(infer_memory(infer));
-    search->sought[0] = (struct sought){.status = search->profile->result.status,
-                                        .twice_nll = search->profile->result.twice_nll,
-                                        .parameters = search->profile->parameters};
+    search->targets[0] = (struct target){.status = search->profile->result.status,
+                                         .twice_nll = search->profile->result.twice_nll,
+                                         .parameters = search->profile->parameters};
     for (size_t i = 0; i < n; i++)
-        search->sought[1 + i] = (struct sought){.point = points[i],
-                                                .status = points[i]->status,
-                                                .twice_nll = points[i]->twice_nll,
-                                                .parameters = points[i]->parameters};
+        search->targets[1 + i] = (struct target){.point = points[i],
+                                                 .status = points[i]->status,
+                                                 .twice_nll = points[i]->twice_nll,
+                                                 .parameters = points[i]->parameters};
     for (size_t i = 0; i < search->n; i++) {
-        struct sought *s = &search->sought[i];
+        struct target *s = &search->targets[i];
         s->fixed = infer_fixed_flags(infer, s->point);
         TRY(infer_memory(infer));
         if (s->status == PARITAS_FIT_CONVERGED) note_minimum(s, s->twice_nll, search->same);
@@ -704,10 +746,10 @@ static paritas_status open_search(struct infer *infer, struct infer_profile *pro
     return PARITAS_OK;
 }
 
-static paritas_status seek(struct search *search)
+static paritas_status run_search(struct search *search)
 {
     const bool tests = search->infer->poi < search->infer->n_parameters;
-    TRY(find_bent(search->infer, tests ? largest_tested(search) : 0.0));
+    TRY(find_nonlinear(search->infer, tests ? largest_tested(search) : 0.0));
     TRY(add_far(search));
     bool signs;
     TRY(look_for_signs(search, &signs));
@@ -717,26 +759,26 @@ static paritas_status seek(struct search *search)
     }
     TRY(add_neighbours(search));
     for (size_t i = 0; i < search->n; i++)
-        if (search->sought[i].status == PARITAS_FIT_CONVERGED)
-            put_in_pool(search, search->sought[i].parameters);
+        if (search->targets[i].status == PARITAS_FIT_CONVERGED)
+            put_in_pool(search, search->targets[i].parameters);
     TRY(run_rounds(search));
-    TRY(leave_dead_ends(search));
+    TRY(leave_unconverged(search));
     TRY(probe_peaks(search));
     note_minima(search);
     return give_answers(search);
 }
 
-paritas_status lowest_search(struct infer *infer, struct infer_profile *profile, size_t n,
-                             struct infer_point *const *points)
+paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
+                                  struct infer_point *const *points)
 {
     struct search *search;
     if (infer->starts == 1) return PARITAS_OK;
     TRY(open_search(infer, profile, n, points, &search));
-    return seek(search);
+    return run_search(search);
 }
 
-paritas_status lowest_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
-                                   struct infer_point *const *points)
+paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
+                                           struct infer_point *const *points)
 {
     struct search *search;
     if (infer->starts == 1 || !paritas_model_frozen(infer->model)->kinked) return PARITAS_OK;

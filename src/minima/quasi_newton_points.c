@@ -1,5 +1,5 @@
-/* held_points.c: conditional fits that share their free fit's covariance. */
-#include "minima/held_points.h"
+/* quasi_newton_points.c: conditional fits that share their free fit's covariance. */
+#include "minima/quasi_newton_points.h"
 #include "fit/fit_rows.h"
 #include "fit/profile_metric.h"
 #include "fit/profiles.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ASIDE 1e-4 /* errors */
+#define SYMMETRY_SHIFT 1e-4 /* errors */
 /* points of one profile; fewer are quicker by Newton's method */
 #define LEAST 4
 #define LEAST_OF_SMALL 12 /* up to SMALL slots */
@@ -35,7 +35,7 @@ static struct profile_plan plan_of(const struct infer *infer, const struct infer
                                  .in_f64 = true};
 }
 
-/* Does the covariance know all parameters that are not fixed? Not if bounds hold some. */
+/* Does the covariance know all parameters that are not fixed? Not if some are at bounds. */
 static bool is_whole(const struct infer *infer, const struct infer_profile *profile)
 {
     for (size_t i = 0; i < infer->n_parameters; i++)
@@ -81,7 +81,8 @@ static void break_symmetry(const struct infer *infer, const struct infer_point *
     const size_t p = infer->n_parameters;
     const double *moves = row + p;
     for (size_t i = 0; i < p; i++) {
-        const double error = point->profile->errors[i], shift = counter_bits(0, i) & 1 ? ASIDE : -ASIDE;
+        const double error = point->profile->errors[i],
+                     shift = counter_bits(0, i) & 1 ? SYMMETRY_SHIFT : -SYMMETRY_SHIFT;
         if (moves[i] > 0.0 && isfinite(error)) row[i] = infer_bounded(infer, i, row[i] + shift * error);
     }
 }
@@ -133,7 +134,7 @@ static bool is_usual(const struct infer_point *point)
     return !point->afresh && !point->onward && point->profile->covariance;
 }
 
-paritas_status held_points_fit(struct infer *infer, size_t *n, struct infer_point **points)
+paritas_status quasi_newton_points_fit(struct infer *infer, size_t *n, struct infer_point **points)
 {
     const size_t all = *n,
                  least = paritas_model_frozen(infer->model)->n_slots > SMALL ? LEAST : LEAST_OF_SMALL;

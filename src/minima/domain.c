@@ -1,5 +1,5 @@
-/* outside.c: which bins make the likelihood infinite or undefined. */
-#include "minima/outside.h"
+/* domain.c: which bins make the likelihood infinite or undefined. */
+#include "minima/domain.h"
 #include "fit/fit_rows.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@ static bool is_outside(double rate, double observed)
     return !isfinite(rate) || rate < 0.0 || (rate == 0.0 && observed > 0.0);
 }
 
-static struct outside_bin bin_of(const paritas_model *model, size_t datum)
+static struct domain_bin bin_of(const paritas_model *model, size_t datum)
 {
-    struct outside_bin bin = {.bin = datum};
+    struct domain_bin bin = {.bin = datum};
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
         const size_t bins = paritas_model_channel_bins(model, c);
         bin.channel = paritas_model_channel_name(model, c);
@@ -22,8 +22,8 @@ static struct outside_bin bin_of(const paritas_model *model, size_t datum)
     return bin;
 }
 
-paritas_status outside_find(paritas_context *context, const paritas_model *model, const double *point,
-                            const double *data, size_t room, struct outside_bin *bins, size_t *n)
+paritas_status domain_find_outside(paritas_context *context, const paritas_model *model, const double *point,
+                                   const double *data, size_t room, struct domain_bin *bins, size_t *n)
 {
     const struct frozen *frozen = paritas_model_frozen(model);
     *n = 0;
@@ -46,7 +46,7 @@ paritas_status outside_find(paritas_context *context, const paritas_model *model
     return status;
 }
 
-void outside_describe(const struct outside_bin *bin, size_t room, char *text)
+void domain_describe(const struct domain_bin *bin, size_t room, char *text)
 {
     char place[256];
     if (bin->channel)
@@ -57,16 +57,16 @@ void outside_describe(const struct outside_bin *bin, size_t room, char *text)
              bin->observed == 1.0 ? "was" : "were");
 }
 
-paritas_status outside_say(paritas_context *context, const paritas_model *model, const double *point,
-                           const double *data, size_t room, char *text)
+paritas_status domain_say(paritas_context *context, const paritas_model *model, const double *point,
+                          const double *data, size_t room, char *text)
 {
-    struct outside_bin first;
+    struct domain_bin first;
     char bin[512];
     size_t n;
     text[0] = '\0';
-    TRY(outside_find(context, model, point, data, 1, &first, &n));
+    TRY(domain_find_outside(context, model, point, data, 1, &first, &n));
     if (n == 0) return PARITAS_OK;
-    outside_describe(&first, sizeof bin, bin);
+    domain_describe(&first, sizeof bin, bin);
     if (n == 1)
         snprintf(text, room, "%s", bin);
     else
@@ -74,12 +74,12 @@ paritas_status outside_say(paritas_context *context, const paritas_model *model,
     return PARITAS_OK;
 }
 
-paritas_status outside_check(struct infer *infer, paritas_fit_status status, const char *fit,
-                             const double *point)
+paritas_status domain_check(struct infer *infer, paritas_fit_status status, const char *fit,
+                            const double *point)
 {
     char bins[768];
     if (status != PARITAS_FIT_NON_FINITE) return PARITAS_OK;
-    TRY(outside_say(infer->context, infer->model, point, infer->base.data, sizeof bins, bins));
+    TRY(domain_say(infer->context, infer->model, point, infer->base.data, sizeof bins, bins));
     return paritas_fail(infer->context, PARITAS_NOT_CONVERGED, "%s ended outside the domain%s%s", fit,
                         bins[0] ? ": " : "", bins);
 }

@@ -1,5 +1,6 @@
-/* test_infer_held_points.c: conditional fits that share a covariance end where fits one by one do. */
-#include "minima/held_points.h"
+/* test_infer_quasi_newton_points.c: conditional fits that share a covariance end where fits one by one do. */
+#include "minima/conditional_fits.h"
+#include "minima/quasi_newton_points.h"
 #include "infer_testing.h"
 
 enum { VALUES = 21, PARAMETERS_MOST = 32 };
@@ -90,7 +91,7 @@ static void fit_points(const struct fixture *f, size_t parameter, double first, 
         x->list[i] = &x->all[i];
     }
     x->left = VALUES;
-    ASSERT_OK(f->context, held_points_fit(&x->infer, &x->left, x->list));
+    ASSERT_OK(f->context, quasi_newton_points_fit(&x->infer, &x->left, x->list));
 }
 
 static void assert_as_alone(const struct fixture *f, const struct points *x, double apart)
@@ -235,7 +236,7 @@ TEST(a_limit_on_iterations_leaves_all_points_to_newtons_method)
     size_t left = VALUES;
     x.infer.base.max_iterations = 100;
     for (size_t i = 0; i < VALUES; i++) x.list[i] = &x.all[i];
-    ASSERT_OK(f.context, held_points_fit(&x.infer, &left, x.list));
+    ASSERT_OK(f.context, quasi_newton_points_fit(&x.infer, &left, x.list));
     assert_int_equal(left, VALUES);
     infer_close(&x.infer);
     free_fixture(&f);

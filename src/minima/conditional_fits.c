@@ -1,0 +1,155 @@
+/* conditional_fits.c: free and conditional fits as job lists. */
+#include "minima/conditional_fits.h"
+#include "fit/fit.h"
+#include "minima/conditional_starts.h"
+#include "minima/quasi_newton_points.h"
+
+#include <math.h>
+#include <string.h>
+
+static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,
+                                  const unsigned char *fixed)
+{
+    const size_t n = infer->n_parameters;
+    profile->parameters = infer_reals(infer, n, 1);
+    profile->errors = infer_reals(infer, n, 1);
+    profile->covariance = infer_reals(infer, n, n);
+    profile->states = infer_array(infer, n, sizeof *profile->states);
+    profile->hessian = NULL;
+    profile->metric = NULL;
+    TRY(infer_memory(infer));
+    paritas_job job = infer->base;
+    job.data = profile->data;
+    job.fixed = fixed;
+    if (profile->start) job.start = profile->start;
+    return fit_run(infer->context, infer->model, NULL, 1, &job,
+                   &(paritas_fit_answers){.results = &profile->result,
+                                          .parameters = profile->parameters,
+                                          .errors = profile->errors,
+                                          .covariance = profile->covariance,
+                                          .states = profile->states});
+}
+
+paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile)
+{
+    return fit_profile(infer, profile, infer->base.fixed);
+}
+
+static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
+{
+    size_t p = infer->n_parameters;
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
+    double *starts = infer_reals(infer, n, p), *fitted = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    TRY(infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts));
+    for (size_t i = 0; i < n; i++) {
+        jobs[i] = infer->base;
+        jobs[i].data = points[i]->profile->data;
+        jobs[i].start = starts + i * p;
+        if (i > 0 && infer_same_parameters(points[i], points[i - 1])) {
+            jobs[i].fixed = jobs[i - 1].fixed;
+            continue;
+        }
+        jobs[i].fixed = infer_fixed_flags(infer, points[i]);
+        TRY(infer_memory(infer));
+    }
+    paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
+    near.start_is_near = 1;
+    TRY(fit_run(infer->context, infer->model, &near, n, jobs,
+                &(paritas_fit_answers){.results = results, .parameters = fitted}));
+    for (size_t i = 0; i < n; i++) {
+        points[i]->status = results[i].status;
+        points[i]->iterations = results[i].iterations;
+        points[i]->twice_nll = results[i].twice_nll;
+        points[i]->parameters = fitted + i * p;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points)
+{
+    struct infer_point **wave = infer_array(infer, n, sizeof *wave);
+    TRY(infer_memory(infer));
+    size_t fitted = 0;
+    for (unsigned number = 0; fitted < n; number++) {
+        size_t members = 0;
+        for (size_t i = 0; i < n; i++)
+            if (points[i].wave == number) wave[members++] = &points[i];
+        fitted += members;
+        TRY(quasi_newton_points_fit(infer, &members, wave));
+        if (members > 0) TRY(fit_wave(infer, members, wave));
+    }
+    return PARITAS_OK;
+}
+
+/* EDM in units of twice the NLL: g . C . g / 2. `step` becomes the Newton step -C g / 2. */
+static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
+{
+    double edm = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += covariance[i * n + j] * gradient[j];
+        step[i] = -0.5 * sum;
+        edm -= gradient[i] * step[i];
+    }
+    return edm;
+}
+
+paritas_status infer_polish(struct infer *infer, struct infer_point *point)
+{
+    size_t n = infer->n_parameters;
+    struct infer_profile *held = infer_array(infer, 1, sizeof *held);
+    const unsigned char *fixed = infer_fixed_flags(infer, point);
+    double *gradient = infer_reals(infer, n, 1), *step = infer_reals(infer, n, 1);
+    TRY(infer_memory(infer));
+    held->data = point->profile->data;
+    held->start = point->parameters;
+    TRY(fit_profile(infer, held, fixed));
+    TRY(infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL));
+    if (held->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    double edm = newton_step(n, held->covariance, gradient, step);
+    for (int round = 0; round < 3 && edm > 1e-24; round++) {
+        double *moved = infer_reals(infer, n, 1);
+        TRY(infer_memory(infer));
+        for (size_t i = 0; i < n; i++) {
+            moved[i] = held->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
+            if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
+                moved[i] = held->parameters[i];
+        }
+        TRY(infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL));
+        double now = newton_step(n, held->covariance, gradient, step);
+        if (!(now < edm)) break;
+        edm = now;
+        held->parameters = moved;
+    }
+    point->parameters = held->parameters;
+    return PARITAS_OK;
+}
+
+paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points)
+{
+    size_t p = infer->n_parameters;
+    double *rows = infer_reals(infer, n, p), *gradients = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) memcpy(rows + i * p, points[i].parameters, p * sizeof *rows);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
+        TRY(infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL,
+                           gradients + first * p, NULL));
+    }
+    for (size_t i = 0; i < n; i++) points[i].slope = gradients[i * p + points[i].parameter[0]];
+    return PARITAS_OK;
+}
+
+paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
+                                double *slope)
+{
+    *slope = 0.0;
+    if (infer_is_free(profile, parameter)) return PARITAS_OK;
+    double *gradient = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL));
+    *slope = gradient[parameter];
+    return PARITAS_OK;
+}

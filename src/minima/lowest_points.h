@@ -1,0 +1,13 @@
+/* lowest_points.h: conditional fits in the lowest minimum that is found. */
+#ifndef PARITAS_MINIMA_LOWEST_POINTS_H
+#define PARITAS_MINIMA_LOWEST_POINTS_H
+
+#include "minima/conditional_fits.h"
+
+/* Fits as infer_points_once does. If a direction is open there may be several minima: points are also fitted
+ * from the job's start, and the lower answer stays. If a point is below the free fit, both are repeated from
+ * there: a profile that is not the lowest minimum changes. Other minima are searched for
+ * (minimum_search.h). */
+paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
+
+#endif

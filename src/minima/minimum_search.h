@@ -1,0 +1,30 @@
+/* minimum_search.h: further starts for the fits of a statistic, where there may be several minima. */
+#ifndef PARITAS_MINIMA_MINIMUM_SEARCH_H
+#define PARITAS_MINIMA_MINIMUM_SEARCH_H
+
+#include "minima/infer.h"
+
+/* Looks for lower minima of a profile's free fit and of n of its conditional fits. Better answers replace
+ * theirs. Notes in infer->minima what it met. A profile without any sign of several minima costs a few
+ * evaluations per parameter, once. */
+paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
+                                  struct infer_point *const *points);
+
+/* Looks beyond kinks alone (interpolation codes 0 and 1), else as minimum_search_run. Models without kinks
+ * cost nothing. */
+paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
+                                           struct infer_point *const *points);
+
+/* Are rates with the templates of `data` nonlinear in a parameter, where the parameter of interest is `at`?
+ * Then fits may have several minima. */
+paritas_status minimum_search_is_nonlinear(struct infer *infer, const double *data, double at, bool *is);
+/* A factor other than the parameter of interest ended at its bound: at 0 its samples' parameters have no
+ * effect, and two factors of one sample share a product. */
+bool minimum_search_has_factor_at_bound(const struct infer *infer, const double *parameters);
+
+/* What searches found until now, for any data. The first two are false where fits have one start. */
+bool minimum_search_is_suspicious(const struct infer *infer); /* signs of several minima */
+bool minimum_search_suspects(const struct infer *infer);      /* toys of this model may have several minima */
+bool minimum_search_has_starts(const struct infer *infer);    /* minima that are starts for other fits */
+
+#endif
