@@ -87,8 +87,8 @@ static void assert_parameter(const struct fixture *f, size_t p, const char *what
                              double tolerance)
 {
     if (fabs(got - wanted) <= tolerance) return;
-    fail_msg("%s: the %s is %.9g, but %.9g by differences", paritas_model_parameter_name(f->model, p), what,
-             got, wanted);
+    fail_msg("%s: the %s is %.9g, and should be %.9g", paritas_model_parameter_name(f->model, p), what, got,
+             wanted);
 }
 
 /* Central differences of values and of slopes, one parameter after the other. */
