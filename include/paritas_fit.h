@@ -112,17 +112,24 @@ typedef struct paritas_fit_starts {
     PARITAS_FIT_STARTS_FIELDS(PARITAS_MEMBER, )
 } paritas_fit_starts;
 
+#define PARITAS_FIT_OPTIONS(OPTION, OTHER, S)                                                                \
+    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                       \
+           "0: the first job's; if that is 0 too: 200 for newton, 5000 for lbfgsb, 3000 generations for de") \
+    OPTION(S, paritas_truth, start_is_near, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                   \
+           "starts are predictions of the minima, which saves newton a step")                                \
+    OPTION(S, paritas_minimizer, minimizer, PARITAS_MINIMIZER_NEWTON, PARITAS_NO_BOUND, PARITAS_NO_BOUND,    \
+           "--minimizer", "", "minimizer")                                                                   \
+    OPTION(S, unsigned, population, 0, PARITAS_ZERO_OR_FROM(4), PARITAS_TO(65536), "--population", "",       \
+           "members of de; 0: 10 for each parameter, from 20 to 200")                                        \
+    OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                           \
+           "of de's random numbers, the same for every job")
+
 /* Options of paritas_fit. Start from PARITAS_FIT_OPTIONS_DEFAULT. */
 typedef struct paritas_fit_options {
     size_t size;
-    /* 0: the first job's; if that is 0 too: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
-    unsigned max_iterations;
-    int start_is_near; /* nonzero: starts are predictions of the minima, which saves newton a step */
-    paritas_minimizer minimizer;
-    unsigned population; /* de: members, 4 to 65536; 0: 10 for each parameter, from 20 to 200 */
-    uint64_t seed;       /* de: of its random numbers, which are the same for every job */
+    PARITAS_FIT_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_fit_options;
-#define PARITAS_FIT_OPTIONS_DEFAULT PARITAS_INIT(paritas_fit_options)
+#define PARITAS_FIT_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_fit_options, PARITAS_FIT_OPTIONS)
 
 /* Where the answers of n fits go. All arrays are the caller's; only `results` is required. Start from
  * PARITAS_FIT_ANSWERS_DEFAULT. */

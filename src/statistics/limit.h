@@ -4,8 +4,6 @@
 
 #include "statistics/asymptotic.h"
 
-/* INVALID_ARGUMENT unless qtilde or q and 0 < level < 1. */
-paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
 /* The fits nearest to the roots, in the arena; NULL: no root. The free fit, and the one behind the Asimov
  * data; NULL: outside the domain. */
 struct limit_fits {
