@@ -61,25 +61,32 @@ PARITAS_API paritas_status paritas_shared_fits_create(paritas_context *context, 
                                                       const paritas_job *job, paritas_shared_fits **shared);
 PARITAS_API void paritas_shared_fits_free(paritas_shared_fits *shared); /* NULL is a no-op */
 
-/* Options of paritas_differentiate. Start from PARITAS_GRADIENT_OPTIONS_DEFAULT. */
+#define PARITAS_GRADIENT_OPTIONS(OPTION, OTHER, S)                                                          \
+    OPTION(S, paritas_quantity, quantity, PARITAS_QUANTITY_Q, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",   \
+           "what is differentiated")                                                                        \
+    OPTION(S, paritas_test_statistic, statistic, PARITAS_STATISTIC_QTILDE, PARITAS_NO_BOUND,                \
+           PARITAS_NO_BOUND, "", "", "not of the likelihoods; a limit takes qtilde or q")                   \
+    OPTION(S, unsigned, outputs, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                             \
+           "of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all")                      \
+    OPTION(S, double, level, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "", "", "of a limit: CLs there") \
+    OTHER(S, const paritas_shared_fits *, shared, "NULL: each row has its own curvature")                   \
+    OPTION(S, paritas_truth, aux_follow, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                     \
+           "auxiliary data follow the row's templates")
+
+/* Options of paritas_differentiate. Start from PARITAS_GRADIENT_OPTIONS_DEFAULT.
+ *   shared      Fits of q, z and limits take their curvature from here, as toys do. Limits of all rows are
+ *               then searched for together. A row that they do not finish is fitted on its own. For rows
+ *               similar to the data it was made of. Results do not depend on the batch; their last digits
+ *               differ from those without
+ *   aux_follow  Auxiliary data of the rows are not read. They are those that the row's templates suggest
+ *               (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by
+ *               auxiliary data is 0 */
 typedef struct paritas_gradient_options {
     size_t size;
-    paritas_quantity quantity;
-    paritas_test_statistic statistic; /* not of the likelihoods; a limit takes qtilde or q */
-    unsigned outputs; /* of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all */
-    double level;     /* of a limit: CLs there */
-    /* Fits of q, z and limits take their curvature from here, as toys do. Limits of all rows are then
-     * searched for together. A row that they do not finish is fitted on its own. For rows similar to the data
-     * it was made of. Results do not depend on the batch; their last digits differ from those without. NULL:
-     * each row has its own */
-    const paritas_shared_fits *shared;
-    /* Nonzero: auxiliary data of the rows are not read. They are those that the row's templates suggest
-     * (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by auxiliary data
-     * is 0 */
-    int aux_follow;
+    PARITAS_GRADIENT_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_gradient_options;
 #define PARITAS_GRADIENT_OPTIONS_DEFAULT \
-    {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 0, 0.05, NULL, 0}
+    PARITAS_OPTIONS_DEFAULTS(paritas_gradient_options, PARITAS_GRADIENT_OPTIONS)
 
 /* Where the answers go, k outputs a row. All arrays are the caller's; only `values` is required, and a NULL
  * array is not computed. A row has few outputs, so Jacobians come whole: what a backward pass weights later

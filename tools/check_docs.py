@@ -175,7 +175,10 @@ def wrong_places():
         patterns = re.findall(r"`([^`]+)`", "".join(cells))
         word = re.compile(rf"(?<![a-z]){example}(?![a-z])", re.I)
         named = {path for path in listed if not path.endswith(".md") and word.search(code_of(ROOT / path))}
-        also = set(re.findall(rf"asks\s+for\s+a {example} by name: `([^`]+)`", section[1]))
+        asking = re.findall(
+            rf"asks?\s+for\s+a {example}\s+by\s+name: ((?:`[^`]+`(?:,| and)?\s*)+)", section[1]
+        )
+        also = set(re.findall(r"`([^`]+)`", " ".join(asking)))
         for path in sorted(named - also):
             if not any(fnmatch(path, pattern) for pattern in patterns):
                 yield f"docs/development.md: {path} names {example} and is not in the table"

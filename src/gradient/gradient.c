@@ -21,7 +21,6 @@ static const unsigned outputs_of[] = {
 #undef ONE
 #undef BAND
 };
-#define QUANTITY_COUNT (sizeof outputs_of / sizeof outputs_of[0])
 
 static bool is_likelihood(paritas_quantity quantity)
 {
@@ -273,7 +272,7 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
 {
     paritas_context *context = g->infer.context;
     const paritas_gradient_options *o = &g->options;
-    if (o->quantity == PARITAS_QUANTITY_LIMIT) return limit_check(context, o->statistic, o->level);
+    if (o->quantity == PARITAS_QUANTITY_LIMIT) return statistic_check_limit(context, o->statistic);
     if (is_likelihood(o->quantity))
         return at ? PARITAS_OK
                   : paritas_refuse(context, "%s: takes parameters, none given",
@@ -310,11 +309,11 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
 {
     struct infer *infer = &g->infer;
     const paritas_quantity quantity = g->options.quantity;
-    unsigned char *held = arena_array(keep, infer->n_parameters, 1);
-    if (!held) return paritas_fail_memory(infer->context);
-    memcpy(held, infer->base.fixed, infer->n_parameters);
-    if (!is_likelihood(quantity)) held[infer->poi] = 1;
-    g->held = held;
+    unsigned char *fixed = arena_array(keep, infer->n_parameters, 1);
+    if (!fixed) return paritas_fail_memory(infer->context);
+    memcpy(fixed, infer->base.fixed, infer->n_parameters);
+    if (!is_likelihood(quantity)) fixed[infer->poi] = 1;
+    g->fixed = fixed;
     g->n_templates = paritas_model_template_count(infer->model);
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;
@@ -374,11 +373,9 @@ static paritas_status differentiate(paritas_context *context, const paritas_mode
                          .directions = rows->directions,
                          .along = along};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));
+    TRY(OPTIONS_READ(context, paritas_gradient_options, "options", given, &g.options));
     TRY(SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient));
     TRY(SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient));
-    if ((size_t)g.options.quantity >= QUANTITY_COUNT)
-        return paritas_refuse(context, "quantity %d: there is none of this number", (int)g.options.quantity);
     if (along && g.options.quantity >= PARITAS_QUANTITY_Q_ASIMOV)
         return paritas_refuse(context, "%s has first derivatives only",
                               paritas_quantity_name(g.options.quantity));
