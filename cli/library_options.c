@@ -59,18 +59,13 @@ static paritas_status refuse(struct session *session, const paritas_option_list 
     return status;
 }
 
-static bool is_of(const struct option *row, const char *library)
-{
-    return row->library && strcmp(row->library, library) == 0;
-}
-
 paritas_status options_take(struct session *session, const char *library, void *options)
 {
     const paritas_option_list *list = paritas_option_list_find(library);
     for (size_t i = 0; i < list->n_options; i++) {
         const paritas_option *option = &list->options[i];
         const struct given *given = option->word[0] != '\0' ? option_given(session, option->word) : NULL;
-        if (given && is_of(given->option, library))
+        if (given && given->option->library)
             TRY(store(session, option, given, (char *)options + option->offset));
     }
     const paritas_status status = paritas_options_check(session->context, library, options);

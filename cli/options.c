@@ -37,9 +37,10 @@ void usage_error(const struct command *command, const char *format, ...)
     fprintf(stderr, "; `paritas %s --help` lists them\n", command->name);
 }
 
-/* A row, with all that it takes from the library's list. */
+/* A row, with all that it takes from the library's lists. */
 struct described {
     struct option option;
+    const char *word; /* default of a choice; else NULL */
     char value[80], otherwise[40];
 };
 
@@ -51,21 +52,20 @@ static const paritas_option *option_of_library(const struct option *row)
     return NULL;
 }
 
+/* If the default has no word, its doc is one: that of "" is "4". */
 static void describe_words(const paritas_option *of, struct described *shown)
 {
     shown->option.kind = OPTION_CHOICE;
+    paritas_option_allowed(of, sizeof shown->value, shown->value);
     for (size_t i = 0; i < of->enumeration->n; i++) {
-        const char *word = of->enumeration->words[i].word;
-        const size_t length = strlen(shown->value);
-        if (word[0] != '\0')
-            snprintf(shown->value + length, sizeof shown->value - length, "%s%s", length > 0 ? "|" : "",
-                     word);
+        const paritas_word *one = &of->enumeration->words[i];
+        if (one->value == (int)of->otherwise) shown->word = one->word[0] != '\0' ? one->word : one->doc;
     }
-    snprintf(shown->otherwise, sizeof shown->otherwise, "%s",
-             paritas_enumeration_word(of->enumeration, (int)of->otherwise));
+    shown->option.otherwise = shown->word;
 }
 
-/* The value's name is the unit in capitals, or N, or X of a real number. */
+/* The value's name is the unit in capitals, or N, or X of a real number. The help says what a default of 0
+ * means. */
 static void describe_number(const paritas_option *of, struct described *shown)
 {
     const bool real = of->type == PARITAS_FIELD_REAL;
@@ -75,18 +75,26 @@ static void describe_number(const paritas_option *of, struct described *shown)
         if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
     const int length = number_write(of->otherwise, shown->otherwise);
     if (length > 2 && strcmp(shown->otherwise + length - 2, ".0") == 0) shown->otherwise[length - 2] = '\0';
+    const bool told = of->otherwise == 0.0 && strstr(of->doc, "0: ");
+    shown->option.otherwise = told ? NULL : shown->otherwise;
 }
 
 static void describe_option(const struct option *row, struct described *shown)
 {
     const paritas_option *of = row->library ? option_of_library(row) : NULL;
     *shown = (struct described){.option = *row};
+    shown->option.value = row->value ? row->value : shown->value;
+    if (row->words) {
+        const paritas_enumeration *enumeration = paritas_enumeration_find(row->words);
+        const paritas_option any = {.enumeration = enumeration, .otherwise = enumeration->words[0].value};
+        describe_words(&any, shown);
+    }
     if (!of) return;
-    shown->option.help = of->doc;
-    if (of->type == PARITAS_FIELD_TRUTH) return;
-    shown->option.value = shown->value;
-    shown->option.otherwise = shown->otherwise;
-    (of->type == PARITAS_FIELD_WORD ? describe_words : describe_number)(of, shown);
+    shown->option.help = row->help ? row->help : of->doc;
+    if (of->type == PARITAS_FIELD_WORD)
+        describe_words(of, shown);
+    else if (of->type != PARITAS_FIELD_TRUTH)
+        describe_number(of, shown);
 }
 
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
@@ -225,17 +233,20 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
 static bool open_arguments(struct arguments *arguments, size_t n_words)
 {
     size_t n = 1;
-    EACH_OPTION(arguments->command, group, option) n += option->otherwise != NULL;
+    EACH_OPTION(arguments->command, group, option) n++;
     arguments->operands = calloc(n_words + 1, sizeof *arguments->operands);
     arguments->given = calloc(n_words + 1, sizeof *arguments->given);
     arguments->defaults = calloc(n, sizeof *arguments->defaults);
     if (!arguments->operands || !arguments->given || !arguments->defaults) return false;
     EACH_OPTION(arguments->command, group, option)
     {
-        if (!option->otherwise) continue;
+        struct described shown;
+        describe_option(option, &shown);
+        if (!shown.option.otherwise) continue;
         struct given *given = &arguments->defaults[arguments->n_defaults++];
         given->option = option;
-        read_value(option, given, option->otherwise);
+        read_value(&shown.option, given, shown.option.otherwise);
+        given->text = option->otherwise ? option->otherwise : shown.word; /* lives on */
     }
     return true;
 }
@@ -281,6 +292,18 @@ static bool is_given(const struct arguments *arguments, const char *needs)
     return given && (!value || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);
 }
 
+static bool check_bounds(const struct option *row, const struct given *given)
+{
+    const paritas_option *of = option_of_library(row);
+    char allowed[200];
+    if (of->type != PARITAS_FIELD_REAL && of->type != PARITAS_FIELD_UNSIGNED) return true;
+    const double number = given->whole > 0 ? (double)given->whole : given->number;
+    if (paritas_option_allows(of, number)) return true;
+    fprintf(stderr, "paritas: %s takes a number %s, not %s\n", row->name,
+            paritas_option_allowed(of, sizeof allowed, allowed), given->text);
+    return false;
+}
+
 bool options_complete(const struct arguments *arguments)
 {
     EACH_OPTION(arguments->command, group, option)
@@ -298,6 +321,7 @@ bool options_complete(const struct arguments *arguments)
                     given->number);
             return false;
         }
+        if (option->library && !check_bounds(option, given)) return false;
     }
     return true;
 }

@@ -37,6 +37,7 @@ struct option {
     const char *needs;     /* requires this option: "--store FILE" */
     char letter;           /* 'j' for -j; 0: none */
     const char *library;   /* "paritas_losscone_options": its list says kind, value, help and default */
+    const char *words;     /* "paritas_test_statistic": a choice of its words, by default the first */
 };
 
 /* All rows of a list, or one: LIBRARY_ROWS(PARITAS_LOSSCONE_OPTIONS, paritas_losscone_options). options_take

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "base/platform.h"
-#include "minima/infer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,8 +39,7 @@ const struct option options_model[] = {
     {"--poi", OPTION_TEXT, "NAME",
      "parameter of interest; default: the measurement's; \"\": none. Repeated: several; all: those that the "
      "measurement lists"},
-    {"--normsys-code", OPTION_CHOICE, "0|1|2c|4|6", "interpolation of normsys", "4"},
-    {"--histosys-code", OPTION_CHOICE, "0|1|2|2c|4p|5|6", "interpolation of histosys", "4p"},
+    LIBRARY_ROWS(PARITAS_MODEL_OPTIONS, paritas_model_options),
     {"--clip-sample", OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
     {"--clip-bin", OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
     {0},
@@ -364,7 +362,7 @@ static bool widens(const struct session *session, size_t parameter, double value
     bool interests = (ptrdiff_t)parameter == poi_of(session);
     for (size_t k = 0; k < session->job.n_pois; k++)
         interests = interests || session->job.pois[k] == parameter;
-    return interests && value > bounds.upper && value <= infer_widest(bounds.lower, bounds.upper);
+    return interests && value > bounds.upper && value <= paritas_widest_bound(session->model, parameter);
 }
 
 static void print_widening(const struct session *session, size_t parameter, double value)
@@ -472,17 +470,13 @@ static paritas_status read_pois(struct session *session)
 
 static paritas_status create_model(struct session *session)
 {
-    static const paritas_normsys_code normsys_codes[] = {PARITAS_NORMSYS_CODE_0, PARITAS_NORMSYS_CODE_1,
-                                                         PARITAS_NORMSYS_CODE_2C, PARITAS_NORMSYS_CODE_4,
-                                                         PARITAS_NORMSYS_CODE_6};
-    static const paritas_histosys_code histosys_codes[] = {
-        PARITAS_HISTOSYS_CODE_0,  PARITAS_HISTOSYS_CODE_1, PARITAS_HISTOSYS_CODE_2, PARITAS_HISTOSYS_CODE_2C,
-        PARITAS_HISTOSYS_CODE_4P, PARITAS_HISTOSYS_CODE_5, PARITAS_HISTOSYS_CODE_6};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.measurement = option_text(session, "--measurement");
     options.poi = first_poi(session);
-    options.normsys_code = normsys_codes[option_value(session, "--normsys-code")->choice];
-    options.histosys_code = histosys_codes[option_value(session, "--histosys-code")->choice];
+    options.normsys_code =
+        (paritas_normsys_code)option_constant(session, "--normsys-code", "paritas_normsys_code");
+    options.histosys_code =
+        (paritas_histosys_code)option_constant(session, "--histosys-code", "paritas_histosys_code");
     options.clip_sample = option_flag(session, "--clip-sample");
     options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
     options.clip_bin = option_flag(session, "--clip-bin");

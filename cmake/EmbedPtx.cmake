@@ -1,5 +1,7 @@
 # Kernels as PTX in the library, for machines that have NVIDIA's driver but no NVRTC. Where this build finds NVRTC (a toolkit has it
-# beside nvcc): about 15 s on two cores and 5 MB. AUTO leaves it out of builds for debugging, with sanitizers, or of few variants.
+# beside nvcc). AUTO leaves it out of builds for debugging, with sanitizers, or without all variants.
+#
+# Loss cones on medium and wide grids stay text, which NVRTC compiles: their PTX has 13 MB, and few instruments have such grids.
 #
 # paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES.
 set(PARITAS_EMBED_PTX AUTO CACHE STRING "embed CUDA kernels as PTX: AUTO (releases, where NVRTC is found), ON, OFF")
@@ -18,13 +20,14 @@ function(paritas_embed_ptx)
     endif()
   endif()
   if(PARITAS_EMBED_PTX STREQUAL "AUTO")
-    if(NOT possible OR PARITAS_SANITIZE OR PARITAS_VARIANTS OR PARITAS_FUZZ OR NOT CMAKE_BUILD_TYPE MATCHES "^Rel")
+    if(NOT possible OR PARITAS_SANITIZE OR NOT PARITAS_VARIANTS STREQUAL "all" OR PARITAS_FUZZ OR NOT CMAKE_BUILD_TYPE MATCHES "^Rel")
       return()
     endif()
   elseif(NOT possible)
     message(FATAL_ERROR "PARITAS_EMBED_PTX is ON, but there is no NVRTC here (or this is no Linux, or a build for another system)")
   endif()
 
+  list(FILTER ARGN EXCLUDE REGEX "^losscone_(medium|wide)$")
   set(folder "${PARITAS_GENERATED_DIR}/ptx")
   set(texts "${PARITAS_GENERATED_DIR}/dialect_cuda.c")
   set(list "")

@@ -14,7 +14,8 @@
 # compiles a model that a user wrote (docs/models.md) into TARGET, whose sources declare it as `extern const paritas_kernels paritas_model_NAME;`.
 #
 # A variant is (precision, instruction set, lanes W, pack P); its functions end in a suffix such as f64_avx512_w8p1. The
-# processor picks among the variants when the library is opened. PARITAS_VARIANTS leaves out those whose suffix it does not match.
+# processor picks among the variants when the library is opened. PARITAS_VARIANTS says which are built: `all` (or empty); `native`, those of this
+# machine's instruction set and the portable ones; or those whose suffix it matches, as a regular expression.
 
 set(PARITAS_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
@@ -41,6 +42,46 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
 else()
   set(PARITAS_ALL_VARIANTS "1 portable 1 1" "0 portable 1 1")
 endif()
+
+# paritas_native_isa(RESULT): the best instruction set of this machine, by the compiler's knowledge of it
+function(paritas_native_isa result)
+  if(CMAKE_CROSSCOMPILING)
+    message(FATAL_ERROR "PARITAS_VARIANTS is `native`, but this is a build for another machine: give `all` or a regular expression")
+  endif()
+  set(isa portable)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(isa neon)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    separate_arguments(arguments NATIVE_COMMAND "${CMAKE_C_COMPILER_ARG1}")
+    execute_process(COMMAND "${CMAKE_C_COMPILER}" ${arguments} -march=native -dM -E -x c /dev/null
+                    OUTPUT_VARIABLE has COMMAND_ERROR_IS_FATAL ANY)
+    set(isa avx512)
+    foreach(feature AVX512F AVX512DQ AVX512BW AVX512CD AVX512VL)
+      if(NOT has MATCHES "__${feature}__")
+        set(isa avx2)
+      endif()
+    endforeach()
+    if(NOT has MATCHES "__AVX2__" OR NOT has MATCHES "__FMA__" OR NOT has MATCHES "__BMI2__")
+      set(isa portable)
+    endif()
+  endif()
+  set(${result} ${isa} PARENT_SCOPE)
+endfunction()
+
+# paritas_chosen_variants(RESULT): PARITAS_VARIANTS as a regular expression of suffixes; empty: all
+function(paritas_chosen_variants result)
+  set(chosen "${PARITAS_VARIANTS}")
+  if(chosen STREQUAL "all")
+    set(chosen "")
+  elseif(chosen STREQUAL "native")
+    if(NOT PARITAS_NATIVE_ISA)
+      paritas_native_isa(isa)
+      set(PARITAS_NATIVE_ISA ${isa} CACHE INTERNAL "the best instruction set of this machine")
+    endif()
+    set(chosen "_(portable|${PARITAS_NATIVE_ISA})_")
+  endif()
+  set(${result} "${chosen}" PARENT_SCOPE)
+endfunction()
 
 # paritas_embed(SYMBOL FILE OUTPUT): FILE joined with all that it includes, as `const unsigned char SYMBOL[]` and `const size_t SYMBOL_size`.
 function(paritas_embed symbol file output)
@@ -72,6 +113,7 @@ function(paritas_kernel_module name file entries_file)
   set(objects "")
   set(tables "")
   set(rows "")
+  paritas_chosen_variants(chosen)
   foreach(variant IN LISTS PARITAS_ALL_VARIANTS)
     string(REPLACE " " ";" variant "${variant}")
     list(POP_FRONT variant f64 isa lanes pack)
@@ -82,17 +124,21 @@ function(paritas_kernel_module name file entries_file)
       set(suffix f32_${isa}_w${lanes}p${pack})
       set(precision 32)
     endif()
-    if(PARITAS_VARIANTS AND NOT suffix MATCHES "${PARITAS_VARIANTS}")
+    if(chosen AND NOT suffix MATCHES "${chosen}")
       continue()
     endif()
     if(module_ONE_LANE AND lanes GREATER 1)
       continue()
     endif()
+    set(optimisation_here "${optimisation}")
+    if(isa STREQUAL "portable" AND PARITAS_VARIANTS STREQUAL "native" AND NOT PARITAS_NATIVE_ISA STREQUAL "portable" AND NOT PARITAS_KERNEL_OPTIMISATION)
+      set(optimisation_here -O1) # here they only check the others; -O3 takes twice the compiler's time for the same bits
+    endif()
     set(target paritas_${name}_${suffix})
     add_library(${target} OBJECT "${PARITAS_KERNELS_SOURCE}")
     target_compile_definitions(${target} PRIVATE PARITAS_F64=${f64} PARITAS_LANES=${lanes} PARITAS_PACK=${pack} PARITAS_VARIANT=${suffix}
       PARITAS_MODULE=${name} "PARITAS_MODULE_FILE=\"${file}\"" "PARITAS_MODULE_ENTRIES_FILE=\"${entries_file}\"")
-    target_compile_options(${target} PRIVATE ${variant} ${optimisation})
+    target_compile_options(${target} PRIVATE ${variant} ${optimisation_here})
     target_include_directories(${target} PRIVATE ${PARITAS_KERNEL_INCLUDES} "${folder}")
     target_link_libraries(${target} PRIVATE ${PARITAS_KERNEL_SETTINGS})
     set_target_properties(${target} PROPERTIES C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)

@@ -1,17 +1,29 @@
 # Joins a kernel file with all that it includes into one C array, for devices that compile the text at run time:
 #   cmake -DROOT=kernels -DFILE=module.h -DSYMBOL=text -DOUTPUT=text.c -P embed.cmake
 # `#include "x"` is replaced by the file's text, looked for beside the including file, then under ROOT; `#line`
-# keeps a compiler's messages on the kernel's own file and line. The array ends with a NUL; SYMBOL_size counts without it.
+# keeps a compiler's messages on the kernel's own file and line. A file with an include guard that was joined where no condition is
+# open is not joined again. The array ends with a NUL; SYMBOL_size counts without it.
 cmake_minimum_required(VERSION 3.20)
 
-# Appends the text of `file` to the global property `joined`.
-function(join file depth)
+# Appends the text of `file` to the global property `joined`. conditional: whether a condition is open where it is included.
+function(join file depth conditional)
   if(depth GREATER 32)
     message(FATAL_ERROR "${file}: included too deep; does it include itself?")
   endif()
   file(READ "${file}" rest)
   file(RELATIVE_PATH name "${ROOT}" "${file}")
   get_filename_component(folder "${file}" DIRECTORY)
+  get_property(once GLOBAL PROPERTY once)
+  if(file IN_LIST once)
+    return()
+  endif()
+  set(open 0) # conditions, without the guard's
+  if(rest MATCHES "(^|\n)#ifndef ([A-Za-z0-9_]+_H)\n#define ([A-Za-z0-9_]+)\n" AND CMAKE_MATCH_2 STREQUAL CMAKE_MATCH_3)
+    set(open -1)
+    if(NOT conditional)
+      set_property(GLOBAL APPEND PROPERTY once "${file}")
+    endif()
+  endif()
   set(line 1)
   set_property(GLOBAL APPEND_STRING PROPERTY joined "#line 1 \"${name}\"\n")
   while(rest MATCHES "(^|\n)([ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"[^\n]*)")
@@ -26,6 +38,11 @@ function(join file depth)
     string(LENGTH "${newlines}" count)
     math(EXPR line "${line} + ${count}")
     set_property(GLOBAL APPEND_STRING PROPERTY joined "${before}")
+    string(REGEX MATCHALL "(^|\n)[ \t]*#[ \t]*if" opened "${before}")
+    string(REGEX MATCHALL "(^|\n)[ \t]*#[ \t]*endif" closed "${before}")
+    list(LENGTH opened opened)
+    list(LENGTH closed closed)
+    math(EXPR open "${open} + ${opened} - ${closed}")
     if(EXISTS "${folder}/${wanted}")
       set(found "${folder}/${wanted}")
     elseif(EXISTS "${ROOT}/${wanted}")
@@ -35,7 +52,11 @@ function(join file depth)
     endif()
     get_filename_component(found "${found}" ABSOLUTE)
     math(EXPR deeper "${depth} + 1")
-    join("${found}" ${deeper})
+    set(inside ${conditional})
+    if(open GREATER 0)
+      set(inside TRUE)
+    endif()
+    join("${found}" ${deeper} ${inside})
     # `rest` begins with the newline that ended the directive, and now ends this one
     math(EXPR next "${line} + 1")
     set_property(GLOBAL APPEND_STRING PROPERTY joined "#line ${next} \"${name}\"")
@@ -44,7 +65,9 @@ function(join file depth)
 endfunction()
 
 set_property(GLOBAL PROPERTY joined "")
-join("${FILE}" 0)
+set_property(GLOBAL PROPERTY once "")
+get_filename_component(FILE "${FILE}" ABSOLUTE)
+join("${FILE}" 0 FALSE)
 get_property(text GLOBAL PROPERTY joined)
 file(WRITE "${OUTPUT}.txt" "${text}")
 file(READ "${OUTPUT}.txt" bytes HEX)

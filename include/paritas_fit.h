@@ -112,17 +112,24 @@ typedef struct paritas_fit_starts {
     PARITAS_FIT_STARTS_FIELDS(PARITAS_MEMBER, )
 } paritas_fit_starts;
 
+#define PARITAS_FIT_OPTIONS(OPTION, OTHER, S)                                                                \
+    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                       \
+           "0: the first job's; if that is 0 too: 200 for newton, 5000 for lbfgsb, 3000 generations for de") \
+    OPTION(S, paritas_truth, start_is_near, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                   \
+           "starts are predictions of the minima, which saves newton a step")                                \
+    OPTION(S, paritas_minimizer, minimizer, PARITAS_MINIMIZER_NEWTON, PARITAS_NO_BOUND, PARITAS_NO_BOUND,    \
+           "--minimizer", "", "minimizer")                                                                   \
+    OPTION(S, unsigned, population, 0, PARITAS_ZERO_OR_FROM(4), PARITAS_TO(65536), "--population", "",       \
+           "members of de; 0: 10 for each parameter, from 20 to 200")                                        \
+    OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                           \
+           "of de's random numbers, the same for every job")
+
 /* Options of paritas_fit. Start from PARITAS_FIT_OPTIONS_DEFAULT. */
 typedef struct paritas_fit_options {
     size_t size;
-    /* 0: the first job's; if that is 0 too: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
-    unsigned max_iterations;
-    int start_is_near; /* nonzero: starts are predictions of the minima, which saves newton a step */
-    paritas_minimizer minimizer;
-    unsigned population; /* de: members, 4 to 65536; 0: 10 for each parameter, from 20 to 200 */
-    uint64_t seed;       /* de: of its random numbers, which are the same for every job */
+    PARITAS_FIT_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_fit_options;
-#define PARITAS_FIT_OPTIONS_DEFAULT PARITAS_INIT(paritas_fit_options)
+#define PARITAS_FIT_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_fit_options, PARITAS_FIT_OPTIONS)
 
 /* Where the answers of n fits go. All arrays are the caller's; only `results` is required. Start from
  * PARITAS_FIT_ANSWERS_DEFAULT. */
@@ -149,6 +156,28 @@ typedef struct paritas_fit_answers {
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        const paritas_fit_answers *answers);
+
+/* Goes on with Newton's steps from the minimum of a job, in f64, until rounding ends them. Twice the NLL does
+ * not feel these steps, but parameters do. `point` (parameter_count): the fit starts there, and it receives the
+ * minimum. */
+PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
+                                              const paritas_job *job, double *point);
+
+/* A bin that makes the likelihood infinite or undefined: its rate is below 0, or 0 where something was
+ * observed. */
+typedef struct paritas_outside_bin {
+    const char *channel; /* NULL: a model without channels */
+    size_t bin;          /* of the channel, from 0; without channels of all main data */
+    double rate, observed;
+} paritas_outside_bin;
+
+/* The bins outside the domain at one point. `data`: a data row; NULL: the model's. *n: how many there are;
+ * the first `room` of them are in `bins`. None for a model without expectations. */
+PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model,
+                                                const double *point, const double *data, size_t room,
+                                                paritas_outside_bin *bins, size_t *n);
+/* Says it: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for `room` bytes. */
+PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
 
 /* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
 typedef struct paritas_minos_request {

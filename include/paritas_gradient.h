@@ -61,25 +61,32 @@ PARITAS_API paritas_status paritas_shared_fits_create(paritas_context *context, 
                                                       const paritas_job *job, paritas_shared_fits **shared);
 PARITAS_API void paritas_shared_fits_free(paritas_shared_fits *shared); /* NULL is a no-op */
 
-/* Options of paritas_differentiate. Start from PARITAS_GRADIENT_OPTIONS_DEFAULT. */
+#define PARITAS_GRADIENT_OPTIONS(OPTION, OTHER, S)                                                          \
+    OPTION(S, paritas_quantity, quantity, PARITAS_QUANTITY_Q, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",   \
+           "what is differentiated")                                                                        \
+    OPTION(S, paritas_test_statistic, statistic, PARITAS_STATISTIC_QTILDE, PARITAS_NO_BOUND,                \
+           PARITAS_NO_BOUND, "", "", "not of the likelihoods; a limit takes qtilde or q")                   \
+    OPTION(S, unsigned, outputs, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                             \
+           "of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all")                      \
+    OPTION(S, double, level, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "", "", "of a limit: CLs there") \
+    OTHER(S, const paritas_shared_fits *, shared, "NULL: each row has its own curvature")                   \
+    OPTION(S, paritas_truth, aux_follow, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                     \
+           "auxiliary data follow the row's templates")
+
+/* Options of paritas_differentiate. Start from PARITAS_GRADIENT_OPTIONS_DEFAULT.
+ *   shared      Fits of q, z and limits take their curvature from here, as toys do. Limits of all rows are
+ *               then searched for together. A row that they do not finish is fitted on its own. For rows
+ *               similar to the data it was made of. Results do not depend on the batch; their last digits
+ *               differ from those without
+ *   aux_follow  Auxiliary data of the rows are not read. They are those that the row's templates suggest
+ *               (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by
+ *               auxiliary data is 0 */
 typedef struct paritas_gradient_options {
     size_t size;
-    paritas_quantity quantity;
-    paritas_test_statistic statistic; /* not of the likelihoods; a limit takes qtilde or q */
-    unsigned outputs; /* of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all */
-    double level;     /* of a limit: CLs there */
-    /* Fits of q, z and limits take their curvature from here, as toys do. Limits of all rows are then
-     * searched for together. A row that they do not finish is fitted on its own. For rows similar to the data
-     * it was made of. Results do not depend on the batch; their last digits differ from those without. NULL:
-     * each row has its own */
-    const paritas_shared_fits *shared;
-    /* Nonzero: auxiliary data of the rows are not read. They are those that the row's templates suggest
-     * (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by auxiliary data
-     * is 0 */
-    int aux_follow;
+    PARITAS_GRADIENT_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_gradient_options;
 #define PARITAS_GRADIENT_OPTIONS_DEFAULT \
-    {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 0, 0.05, NULL, 0}
+    PARITAS_OPTIONS_DEFAULTS(paritas_gradient_options, PARITAS_GRADIENT_OPTIONS)
 
 /* Where the answers go, k outputs a row. All arrays are the caller's; only `values` is required, and a NULL
  * array is not computed. A row has few outputs, so Jacobians come whole: what a backward pass weights later
@@ -113,20 +120,31 @@ PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const
                                                  const paritas_job *job, size_t n, const double *at,
                                                  const double *data, const paritas_gradient *gradient);
 
-/* The same, and the derivatives of all this along a direction: products of second derivatives (the Hessian)
- * with vectors, also through the profiled parameters. The likelihoods, q and z have them. The others would
- * need third derivatives of the likelihood: INVALID_ARGUMENT.
- *   at_directions   n directions of mu, or of the parameters; NULL: 0
- *   directions      n directions of data rows; NULL: 0. With `aux_follow`, auxiliary data have none of
- *                   their own
- *   along           n rows: derivatives along the directions of `values` and of gradient's `data` and `at`.
- *                   Its `statuses` are not written
+/* Data rows and directions. Start from PARITAS_GRADIENT_ROWS_DEFAULT. */
+typedef struct paritas_gradient_rows {
+    size_t size;
+    size_t n;                    /* rows */
+    const double *at, *data;     /* as of paritas_differentiate */
+    const double *at_directions; /* n directions of mu, or of the parameters; NULL: 0 */
+    /* n directions of data rows; NULL: 0. With `aux_follow`, auxiliary data have none of their own */
+    const double *directions;
+} paritas_gradient_rows;
+#define PARITAS_GRADIENT_ROWS_DEFAULT PARITAS_INIT(paritas_gradient_rows)
+
+/* Differentiates once more, along a direction of each row: products of second derivatives (the Hessian) with
+ * vectors, also through the profiled parameters. The likelihoods, q and z have them. The others would need
+ * third derivatives of the likelihood: INVALID_ARGUMENT.
+ *   gradient   as of paritas_differentiate
+ *   along      n rows: derivatives along the directions of `values` and of gradient's `data` and `at`. Its
+ *              `statuses` are not written
  * The minimum moves by the implicit function theorem; parameters at their bounds stay there. The cost is one
  * pass over the model for each parameter and fit. All derivatives are 0 if q is 0. */
-PARITAS_API paritas_status paritas_differentiate_along(
-    paritas_context *context, const paritas_model *model, const paritas_gradient_options *options,
-    const paritas_job *job, size_t n, const double *at, const double *data, const double *at_directions,
-    const double *directions, const paritas_gradient *gradient, const paritas_gradient *along);
+PARITAS_API paritas_status paritas_differentiate_along(paritas_context *context, const paritas_model *model,
+                                                       const paritas_gradient_options *options,
+                                                       const paritas_job *job,
+                                                       const paritas_gradient_rows *rows,
+                                                       const paritas_gradient *gradient,
+                                                       const paritas_gradient *along);
 
 #define PARITAS_GRADIENT_ENUMERATIONS(ENUMERATION) \
     ENUMERATION(paritas_quantity, PARITAS_QUANTITY_LIST, "What can be differentiated.")

@@ -67,23 +67,28 @@ typedef struct paritas_template {
     const char *modifier; /* its name; NULL for PARITAS_TEMPLATE_NOMINAL */
 } paritas_template;
 
+#define PARITAS_MODEL_OPTIONS(OPTION, OTHER, S)                                                          \
+    OTHER(S, const char *, measurement, "NULL: the first")                                               \
+    OTHER(S, const char *, poi, "parameter of interest; NULL: the measurement's; empty: none")           \
+    OPTION(S, paritas_normsys_code, normsys_code, PARITAS_NORMSYS_CODE_DEFAULT, PARITAS_NO_BOUND,        \
+           PARITAS_NO_BOUND, "--normsys-code", "", "interpolation of normsys")                           \
+    OPTION(S, paritas_histosys_code, histosys_code, PARITAS_HISTOSYS_CODE_DEFAULT, PARITAS_NO_BOUND,     \
+           PARITAS_NO_BOUND, "--histosys-code", "", "interpolation of histosys")                         \
+    OPTION(S, paritas_truth, clip_sample, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                 \
+           "the expected rate of each sample in each bin is at least clip_sample_at")                    \
+    OPTION(S, double, clip_sample_at, 0.0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "the least rate") \
+    OPTION(S, paritas_truth, clip_bin, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                    \
+           "the expected rate of each bin is at least clip_bin_at")                                      \
+    OPTION(S, double, clip_bin_at, 0.0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "the least rate")    \
+    OTHER(S, size_t, n_templates, "see `templates` below")                                               \
+    OTHER(S, const paritas_template *, templates, "n_templates")
+
 /* Options of paritas_model_create. Start from PARITAS_MODEL_OPTIONS_DEFAULT. */
 typedef struct paritas_model_options {
     size_t size;
-    const char *measurement; /* NULL: the first */
-    const char *poi;         /* parameter of interest; NULL: the measurement's; "": none */
-    paritas_normsys_code normsys_code;
-    paritas_histosys_code histosys_code;
-    /* Nonzero: the expected rate of each sample in each bin is at least clip_sample_at (finite). */
-    int clip_sample;
-    double clip_sample_at;
-    /* Nonzero: the expected rate of each bin is at least clip_bin_at (finite). */
-    int clip_bin;
-    double clip_bin_at;
-    size_t n_templates; /* see "templates" below */
-    const paritas_template *templates;
+    PARITAS_MODEL_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_model_options;
-#define PARITAS_MODEL_OPTIONS_DEFAULT PARITAS_INIT(paritas_model_options)
+#define PARITAS_MODEL_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_model_options, PARITAS_MODEL_OPTIONS)
 
 /* Validates a workspace and freezes the model of one measurement. `options` may be NULL. If the measurement's
  * POI is carried by no modifier, the model has no POI; a POI in `options` must exist. Freed by
@@ -161,6 +166,17 @@ PARITAS_API const char *paritas_model_channel_name(const paritas_model *model, s
 PARITAS_API size_t paritas_model_channel_bins(const paritas_model *model, size_t channel);
 PARITAS_API size_t paritas_model_sample_count(const paritas_model *model, size_t channel);
 PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample);
+
+/* Parameters of one name: NAME itself, or NAME[0], NAME[1], ... */
+typedef struct paritas_parameter_set {
+    const char *name;
+    const char *constraint; /* pyhf's word: "constrained_by_normal" */
+    size_t first;           /* number of its first parameter */
+    size_t n;               /* parameters */
+} paritas_parameter_set;
+PARITAS_API size_t paritas_model_set_count(const paritas_model *model); /* 0 of a user's own model */
+/* In the order of the parameters. Its name is NULL where there is no such set. */
+PARITAS_API paritas_parameter_set paritas_model_set(const paritas_model *model, size_t set);
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 

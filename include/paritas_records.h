@@ -172,6 +172,10 @@ PARITAS_API const paritas_option_list *paritas_option_lists(size_t *count);
 PARITAS_API const paritas_enumeration *paritas_enumeration_find(const char *name);
 PARITAS_API const paritas_record *paritas_record_find(const char *name);
 PARITAS_API const paritas_option_list *paritas_option_list_find(const char *name);
+/* Does the option allow this number, of a WORD the constant's value? */
+PARITAS_API int paritas_option_allows(const paritas_option *option, double number);
+/* What it allows, written to text[0..room): "above 0 and below 1", "qtilde|q". Returns `text`. */
+PARITAS_API const char *paritas_option_allowed(const paritas_option *option, size_t room, char *text);
 /* The word of a value; NULL where the enumeration has no such value. */
 PARITAS_API const char *paritas_enumeration_word(const paritas_enumeration *enumeration, int value);
 /* The value of a word into *value; 0 where the enumeration has no such word, else 1. */

@@ -82,8 +82,11 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
                                             const paritas_job *job, paritas_test_statistic statistic,
                                             size_t n, const double *mu, paritas_hypotest_result *results);
 
-/* The asymptotic variable t of p-values (eq. 59 and 67). CLs+b is the tail of a unit normal distribution above
- * t + sqrt(q_A), CLb the tail above t. NaN: no such statistic. */
+/* The largest upper bound that a test gives a parameter of interest: 2^20 times the width of its bounds. */
+PARITAS_API double paritas_widest_bound(const paritas_model *model, size_t parameter);
+
+/* The asymptotic variable t of p-values (eq. 59 and 67). CLs+b is the tail of a unit normal distribution
+ * above t + sqrt(q_A), CLb the tail above t. NaN: no such statistic. */
 PARITAS_API double paritas_asymptotic_shift(paritas_test_statistic statistic, double q, double q_asimov);
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
@@ -92,17 +95,23 @@ PARITAS_API double paritas_asymptotic_shift(paritas_test_statistic statistic, do
 /* Further crossings of the level by a curve. Each lies below a test of its own, so none is left out. */
 #define PARITAS_CROSSINGS_MOST PARITAS_SCAN_MOST
 
-/* What limits are asked for. Start from PARITAS_LIMIT_REQUEST_DEFAULT: qtilde, 95 % confidence. */
+#define PARITAS_LIMIT_REQUEST_OPTIONS(OPTION, OTHER, S)                                                \
+    OPTION(S, paritas_test_statistic, statistic, PARITAS_STATISTIC_QTILDE,                             \
+           PARITAS_FROM(PARITAS_STATISTIC_QTILDE), PARITAS_TO(PARITAS_STATISTIC_Q), "--test-stat", "", \
+           "test statistic")                                                                           \
+    OPTION(S, double, level, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--level", "",              \
+           "CLs at the limit")                                                                         \
+    OTHER(S, size_t, scan_room, "places in `scan`")                                                    \
+    OTHER(S, paritas_hypotest_result *, scan, "receives the tests made on the way; NULL: none")
+
+/* What limits are asked for. Start from PARITAS_LIMIT_REQUEST_DEFAULT: qtilde, 95 % confidence. `scan` gets
+ * the tests ascending in mu, as many as there is room for. PARITAS_SCAN_MOST places suffice. */
 typedef struct paritas_limit_request {
     size_t size;
-    paritas_test_statistic statistic; /* qtilde or q */
-    double level;                     /* CLs at the limit */
-    /* Receives the tests made on the way, ascending in mu, as many as there is room for; NULL with 0: none.
-     * PARITAS_SCAN_MOST places suffice. */
-    size_t scan_room;
-    paritas_hypotest_result *scan;
+    PARITAS_LIMIT_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_limit_request;
-#define PARITAS_LIMIT_REQUEST_DEFAULT {sizeof(paritas_limit_request), PARITAS_STATISTIC_QTILDE, 0.05, 0, NULL}
+#define PARITAS_LIMIT_REQUEST_DEFAULT \
+    PARITAS_OPTIONS_DEFAULTS(paritas_limit_request, PARITAS_LIMIT_REQUEST_OPTIONS)
 
 #define PARITAS_LIMIT_RESULT_FIELDS(FIELD, R)                                                           \
     FIELD(R, double, limit_obs, , "limit_obs", "", "observed limit; NaN where no root was found")       \

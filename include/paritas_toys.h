@@ -47,28 +47,38 @@ typedef struct paritas_key_entry {
     const char *name, *value;
 } paritas_key_entry;
 
-/* Options of all runs of toys. Start from PARITAS_TOYS_OPTIONS_DEFAULT. */
+#define PARITAS_TOYS_OPTIONS(OPTION, OTHER, S)                                                             \
+    OPTION(S, uint64_t, n, 0, PARITAS_NO_BOUND, PARITAS_TO(281474976710655.0), "", "",                     \
+           "toys of each hypothesis, over all shards; 0: 2000, of limits at most 100000")                  \
+    OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                         \
+           "toy t depends on the seed and t alone")                                                        \
+    OPTION(S, unsigned, shard, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                              \
+           "this run draws part `shard`, from 1; 0: all")                                                  \
+    OPTION(S, unsigned, shards, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "of so many parts; 0: all") \
+    OPTION(S, paritas_truth, fix_aux, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--fix-aux", "",              \
+           "keep auxiliary data as observed")                                                              \
+    OPTION(S, paritas_truth, newton_only, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                   \
+           "never fit by quasi-Newton; 0: where the first toys show that it is faster")                    \
+    OTHER(S, const char *, store, "path of a store (SQLite) that keeps every toy; NULL: none")             \
+    OPTION(S, paritas_truth, resume, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--resume", "",                \
+           "continue a store that exists")                                                                 \
+    OTHER(S, size_t, n_entries, "further entries of the store's key, for example the workspace's digest")  \
+    OTHER(S, const paritas_key_entry *, entries, "n_entries")                                              \
+    OTHER(S, paritas_toys_taker, take, "receives the toys of a test that this call fits; NULL: none")      \
+    OTHER(S, void *, user, "of `take`")                                                                    \
+    OPTION(S, paritas_truth, importance, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--importance", "",        \
+           "importance sampling, for small p-values: n toys of each of several strengths, with weights")   \
+    OTHER(S, size_t, n_strengths, "at most PARITAS_STRENGTHS_MOST - 2")                                    \
+    OTHER(S, const double *, strengths,                                                                    \
+          "values of the parameter of interest where toys are drawn, besides both hypotheses; NULL: chosen")
+
+/* Options of all runs of toys. Start from PARITAS_TOYS_OPTIONS_DEFAULT. Importance sampling is for tests and
+ * significances alone. */
 typedef struct paritas_toys_options {
     size_t size;
-    uint64_t n; /* toys of each hypothesis, over all shards; 0: 2000 */
-    uint64_t seed;
-    unsigned shard, shards; /* this run draws part `shard` (from 1) of `shards`; 0, 0: all */
-    int fix_aux;            /* nonzero: auxiliary data stay as observed; else they are drawn as well */
-    /* nonzero: never fit by quasi-Newton; else where the first toys show that it is faster */
-    int newton_only;
-    const char *store; /* path of a store (SQLite) that keeps every toy; NULL: none */
-    int resume;        /* nonzero: goes on with a store that exists */
-    size_t n_entries;  /* further entries of the store's key, for example the workspace's digest */
-    const paritas_key_entry *entries;
-    paritas_toys_taker take; /* receives the toys of a test that this call fits; NULL: none */
-    void *user;
-    /* nonzero: importance sampling; tests and significances alone. `n` is then the toys of each strength */
-    int importance;
-    /* values of the parameter of interest where toys are drawn, besides both hypotheses; NULL: chosen */
-    size_t n_strengths; /* at most PARITAS_STRENGTHS_MOST - 2 */
-    const double *strengths;
+    PARITAS_TOYS_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_toys_options;
-#define PARITAS_TOYS_OPTIONS_DEFAULT PARITAS_INIT(paritas_toys_options)
+#define PARITAS_TOYS_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_toys_options, PARITAS_TOYS_OPTIONS)
 
 /* What became of the toys of a run. */
 #define PARITAS_TOYS_TALLY_FIELDS(FIELD, R)                                                            \
@@ -173,17 +183,24 @@ PARITAS_API paritas_status paritas_significance_toys(paritas_context *context, c
 #define PARITAS_LIMIT_TOYS \
     100000 /* most toys of each tested value and hypothesis, unless options->n says another number */
 
+#define PARITAS_LIMIT_TOYS_REQUEST_OPTIONS(OPTION, OTHER, S)                                           \
+    OPTION(S, paritas_test_statistic, statistic, PARITAS_STATISTIC_QTILDE,                             \
+           PARITAS_FROM(PARITAS_STATISTIC_QTILDE), PARITAS_TO(PARITAS_STATISTIC_Q), "--test-stat", "", \
+           "test statistic")                                                                           \
+    OPTION(S, double, level, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--level", "",              \
+           "CLs at the limit")                                                                         \
+    OPTION(S, double, rtol, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--rtol", "",                \
+           "relative error that each limit by toys should reach")                                      \
+    OTHER(S, size_t, scan_room, "places in `scan`, as in paritas_limit_request")                       \
+    OTHER(S, paritas_hypotest_toys_result *, scan, "receives the tests; NULL: none")
+
 /* What limits by toys are asked for. Start from PARITAS_LIMIT_TOYS_REQUEST_DEFAULT. */
 typedef struct paritas_limit_toys_request {
     size_t size;
-    paritas_test_statistic statistic; /* qtilde or q */
-    double level;                     /* CLs at the limit */
-    double rtol;                      /* wished standard error of each limit, relative; above 0, below 1 */
-    size_t scan_room;                 /* as in paritas_limit_request */
-    paritas_hypotest_toys_result *scan;
+    PARITAS_LIMIT_TOYS_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_limit_toys_request;
 #define PARITAS_LIMIT_TOYS_REQUEST_DEFAULT \
-    {sizeof(paritas_limit_toys_request), PARITAS_STATISTIC_QTILDE, 0.05, 0.05, 0, NULL}
+    PARITAS_OPTIONS_DEFAULTS(paritas_limit_toys_request, PARITAS_LIMIT_TOYS_REQUEST_OPTIONS)
 
 #define PARITAS_LIMIT_TOYS_RESULT_FIELDS(FIELD, R)                                                         \
     FIELD(R, double, limit_obs, , "limit_obs", "", "observed limit; NaN: no root up to upper_bound")       \
@@ -299,15 +316,21 @@ PARITAS_API paritas_status paritas_look_elsewhere(paritas_context *context,
 
 /* ---- intervals ---------------------------------------------------------------------------------- */
 
+#define PARITAS_INTERVAL_TOYS_REQUEST_OPTIONS(OPTION, OTHER, S)                           \
+    OPTION(S, double, level, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--level", "", \
+           "1 less the confidence level")                                                 \
+    OPTION(S, double, rtol, 0.01, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--rtol", "",   \
+           "values around an edge are this near, in parts of the asymptotic half width")  \
+    OTHER(S, size_t, scan_room, "places in `scan`, as in paritas_limit_request")          \
+    OTHER(S, paritas_hypotest_toys_result *, scan, "receives the tests; NULL: none")
+
 /* What intervals by toys are asked for. Start from PARITAS_INTERVAL_TOYS_REQUEST_DEFAULT. */
 typedef struct paritas_interval_toys_request {
     size_t size;
-    double level;     /* 1 less the confidence level */
-    double rtol;      /* values around an edge are this near, in parts of the asymptotic half width */
-    size_t scan_room; /* as in paritas_limit_request */
-    paritas_hypotest_toys_result *scan;
+    PARITAS_INTERVAL_TOYS_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_interval_toys_request;
-#define PARITAS_INTERVAL_TOYS_REQUEST_DEFAULT {sizeof(paritas_interval_toys_request), 0.05, 0.01, 0, NULL}
+#define PARITAS_INTERVAL_TOYS_REQUEST_DEFAULT \
+    PARITAS_OPTIONS_DEFAULTS(paritas_interval_toys_request, PARITAS_INTERVAL_TOYS_REQUEST_OPTIONS)
 
 #define PARITAS_INTERVAL_TOYS_RESULT_FIELDS(FIELD, R)                                                       \
     FIELD(R, double, lower, , "lower", "", "lower edge; the parameter's lower bound if that is in the set") \

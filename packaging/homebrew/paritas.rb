@@ -10,7 +10,7 @@ class Paritas < Formula
   uses_from_macos "sqlite"
 
   def install
-    system "cmake", "-S", ".", "-B", "build", "-DPARITAS_TESTS=OFF", *std_cmake_args
+    system "cmake", "-S", ".", "-B", "build", "-DPARITAS_TESTS=OFF", "-DPARITAS_VARIANTS=all", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
     pkgshare.install "examples"

@@ -81,6 +81,7 @@ def differentiate_along(Model model not None, Quantity quantity not None, Job jo
     cdef Array rows = matrix(data, model.data_count, "data")
     cdef Array turns = matrix(directions, model.data_count, "directions")
     cdef Array moves = matrix(at_directions, wide, "at_directions")
+    cdef paritas_gradient_rows given = paritas_gradient_rows_default
     for array in (rows, points, turns, moves):
         if (<Array>array).array is not None and (<Array>array).n != n:
             raise InvalidArgument(f"{n} rows are wanted")
@@ -95,6 +96,7 @@ def differentiate_along(Model model not None, Quantity quantity not None, Job jo
     along.c.values = <double *>address(along.values)
     along.c.data = <double *>address(along.by_data)
     along.c.at = <double *>address(along.by_at)
-    paritas_differentiate_along(model.c, &quantity.c, job_of(job), n, points.at, rows.at, moves.at, turns.at,
-                                &first.c, &along.c, engine)
+    given.n, given.at, given.data = n, points.at, rows.at
+    given.at_directions, given.directions = moves.at, turns.at
+    paritas_differentiate_along(model.c, &quantity.c, job_of(job), &given, &first.c, &along.c, engine)
     return along

@@ -20,28 +20,56 @@ static double number_of(const paritas_option *option, const void *options)
     return option->size == sizeof member.wide ? (double)member.wide : (double)member.narrow;
 }
 
-static bool is_within(const paritas_option *option, double number)
+int paritas_option_allows(const paritas_option *option, double number)
 {
     const paritas_bound lower = option->lower, upper = option->upper;
-    if (number == 0.0 && lower.or_zero) return true;
+    if (number == 0.0 && lower.or_zero) return 1;
     return isfinite(number) &&
            (!lower.exists || number > lower.value || (number == lower.value && !lower.open)) &&
-           (!upper.exists || number < upper.value || (number == upper.value && !upper.open));
+           (!upper.exists || number < upper.value || (number == upper.value && !upper.open)) &&
+           (!option->enumeration || paritas_enumeration_word(option->enumeration, (int)number));
 }
 
-static paritas_status refuse(paritas_context *context, const char *argument, const paritas_option *option,
-                             double number)
+static void list_words(const paritas_option *option, size_t room, char *text)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < option->enumeration->n && length < room; i++) {
+        const paritas_word *one = &option->enumeration->words[i];
+        if (one->word[0] == '\0' || !paritas_option_allows(option, one->value)) continue;
+        length += (size_t)snprintf(text + length, room - length, "%s%s", length > 0 ? "|" : "", one->word);
+    }
+}
+
+const char *paritas_option_allowed(const paritas_option *option, size_t room, char *text)
 {
     const paritas_bound lower = option->lower, upper = option->upper;
-    char from[48] = "a finite number", to[48] = "";
+    char from[64] = "a finite number", to[48] = "";
+    text[0] = '\0';
+    if (option->enumeration) {
+        list_words(option, room, text);
+        return text;
+    }
     if (lower.exists)
         snprintf(from, sizeof from, "%s%s %.10g", lower.or_zero ? "0 or " : "",
                  lower.open ? "above" : "at least", lower.value);
     if (upper.exists) snprintf(to, sizeof to, "%s %.10g", upper.open ? "below" : "at most", upper.value);
     const bool both = lower.exists && upper.exists;
-    return paritas_refuse(context, "%s: `%s` is %.10g%s%s; it must be %s%s%s", argument, option->name, number,
-                          option->unit[0] != '\0' ? " " : "", option->unit, upper.exists && !both ? to : from,
-                          both ? " and " : "", both ? to : "");
+    snprintf(text, room, "%s%s%s", upper.exists && !both ? to : from, both ? " and " : "", both ? to : "");
+    return text;
+}
+
+static paritas_status refuse(paritas_context *context, const char *argument, const paritas_option *option,
+                             double number)
+{
+    char allowed[200];
+    const char *word =
+        option->enumeration ? paritas_enumeration_word(option->enumeration, (int)number) : NULL;
+    paritas_option_allowed(option, sizeof allowed, allowed);
+    if (word)
+        return paritas_refuse(context, "%s: `%s` is %s; it must be %s", argument, option->name, word,
+                              allowed);
+    return paritas_refuse(context, "%s: `%s` is %.10g%s%s; it must be %s", argument, option->name, number,
+                          option->unit[0] != '\0' ? " " : "", option->unit, allowed);
 }
 
 /* Is it the lower bound of the option below it: ratio_lower of ratio_upper? */
@@ -63,18 +91,13 @@ static paritas_status check(paritas_context *context, const paritas_option_list 
         const paritas_option *option = &list->options[i];
         if (option->offset + option->size > size) break;
         const double number = number_of(option, options);
-        if (option->type == PARITAS_FIELD_WORD) {
-            if (!paritas_enumeration_word(option->enumeration, (int)number))
-                return paritas_refuse(context, "%s: `%s` %.10g is not known", argument, option->name, number);
-            continue;
-        }
         if (is_pair(list, i)) {
             const double upper = number_of(option + 1, options);
             if (!isfinite(number) || !isfinite(upper) || !(number <= upper))
                 return paritas_refuse(context, "%s: `%s` %.10g and `%s` %.10g are not bounds", argument,
                                       option->name, number, option[1].name, upper);
         }
-        if (!is_within(option, number)) return refuse(context, argument, option, number);
+        if (!paritas_option_allows(option, number)) return refuse(context, argument, option, number);
     }
     return PARITAS_OK;
 }

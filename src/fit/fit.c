@@ -107,10 +107,6 @@ static struct method method_of(const paritas_context *context, const struct froz
 static paritas_status read_options(paritas_context *context, const struct frozen *model,
                                    const paritas_fit_options *options, struct method *method)
 {
-    if ((unsigned)options->minimizer >= PARITAS_MINIMIZER_COUNT)
-        return paritas_refuse(context, "minimizer %d: there is none of this number", (int)options->minimizer);
-    if (options->population && (options->population < 4 || options->population > 65536))
-        return paritas_refuse(context, "`population` %u: takes 4 to 65536 members", options->population);
     *method = method_of(context, model, options);
     const uint32_t members = method->args[FIT_ARG_MEMBERS];
     if (options->minimizer == PARITAS_MINIMIZER_DE &&

@@ -21,7 +21,6 @@ static const unsigned outputs_of[] = {
 #undef ONE
 #undef BAND
 };
-#define QUANTITY_COUNT (sizeof outputs_of / sizeof outputs_of[0])
 
 static bool is_likelihood(paritas_quantity quantity)
 {
@@ -273,7 +272,7 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
 {
     paritas_context *context = g->infer.context;
     const paritas_gradient_options *o = &g->options;
-    if (o->quantity == PARITAS_QUANTITY_LIMIT) return limit_check(context, o->statistic, o->level);
+    if (o->quantity == PARITAS_QUANTITY_LIMIT) return statistic_check_limit(context, o->statistic);
     if (is_likelihood(o->quantity))
         return at ? PARITAS_OK
                   : paritas_refuse(context, "%s: takes parameters, none given",
@@ -310,11 +309,11 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
 {
     struct infer *infer = &g->infer;
     const paritas_quantity quantity = g->options.quantity;
-    unsigned char *held = arena_array(keep, infer->n_parameters, 1);
-    if (!held) return paritas_fail_memory(infer->context);
-    memcpy(held, infer->base.fixed, infer->n_parameters);
-    if (!is_likelihood(quantity)) held[infer->poi] = 1;
-    g->held = held;
+    unsigned char *fixed = arena_array(keep, infer->n_parameters, 1);
+    if (!fixed) return paritas_fail_memory(infer->context);
+    memcpy(fixed, infer->base.fixed, infer->n_parameters);
+    if (!is_likelihood(quantity)) fixed[infer->poi] = 1;
+    g->fixed = fixed;
     g->n_templates = paritas_model_template_count(infer->model);
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;
@@ -363,23 +362,20 @@ static paritas_status run(struct gradient *g, size_t n, const double *at, const 
     return status;
 }
 
-/* `along` NULL: first derivatives only. */
+/* Without `along` there are first derivatives only. */
 static paritas_status differentiate(paritas_context *context, const paritas_model *model,
-                                    const paritas_gradient_options *given, const paritas_job *job, size_t n,
-                                    const double *at, const double *data, const double *at_directions,
-                                    const double *directions, const paritas_gradient *given_gradient,
+                                    const paritas_gradient_options *given, const paritas_job *job,
+                                    const paritas_gradient_rows *rows, const paritas_gradient *given_gradient,
                                     const paritas_gradient *along)
 {
     struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT,
-                         .at_directions = at_directions,
-                         .directions = directions,
+                         .at_directions = rows->at_directions,
+                         .directions = rows->directions,
                          .along = along};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));
+    TRY(OPTIONS_READ(context, paritas_gradient_options, "options", given, &g.options));
     TRY(SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient));
     TRY(SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient));
-    if ((size_t)g.options.quantity >= QUANTITY_COUNT)
-        return paritas_refuse(context, "quantity %d: there is none of this number", (int)g.options.quantity);
     if (along && g.options.quantity >= PARITAS_QUANTITY_Q_ASIMOV)
         return paritas_refuse(context, "%s has first derivatives only",
                               paritas_quantity_name(g.options.quantity));
@@ -391,8 +387,8 @@ static paritas_status differentiate(paritas_context *context, const paritas_mode
         gradient.at != NULL || along || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
     if (status == PARITAS_OK) status = open_call(&g, &keep);
     if (status == PARITAS_OK) status = gradient_shared_check(&g);
-    if (status == PARITAS_OK) status = check(&g, n, at);
-    if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
+    if (status == PARITAS_OK) status = check(&g, rows->n, rows->at);
+    if (status == PARITAS_OK) status = run(&g, rows->n, rows->at, rows->data, &gradient);
     arena_free(&keep);
     gradient_end(context, usual);
     return status;
@@ -404,19 +400,21 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
                                      const paritas_gradient *gradient)
 {
     REQUIRE(context, model);
-    return differentiate(context, model, options, job, n, at, data, NULL, NULL, gradient, NULL);
+    const paritas_gradient_rows rows = {.n = n, .at = at, .data = data};
+    return differentiate(context, model, options, job, &rows, gradient, NULL);
 }
 
 paritas_status paritas_differentiate_along(paritas_context *context, const paritas_model *model,
                                            const paritas_gradient_options *options, const paritas_job *job,
-                                           size_t n, const double *at, const double *data,
-                                           const double *at_directions, const double *directions,
+                                           const paritas_gradient_rows *given,
                                            const paritas_gradient *gradient, const paritas_gradient *along)
 {
     REQUIRE(context, model, gradient, along);
     paritas_gradient second = PARITAS_GRADIENT_DEFAULT;
+    paritas_gradient_rows rows = PARITAS_GRADIENT_ROWS_DEFAULT;
+    TRY(SIZED_CHECK(context, paritas_gradient_rows, "rows", 1, given));
+    TRY(SIZED_TAKE(context, paritas_gradient_rows, "rows", given, &rows));
     TRY(SIZED_CHECK(context, paritas_gradient, "along", 1, along));
     TRY(SIZED_TAKE(context, paritas_gradient, "along", along, &second));
-    return differentiate(context, model, options, job, n, at, data, at_directions, directions, gradient,
-                         &second);
+    return differentiate(context, model, options, job, &rows, gradient, &second);
 }

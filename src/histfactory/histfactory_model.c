@@ -20,24 +20,6 @@ enum {
 extern const struct kernel_module paritas_module_histfactory;
 static const struct paritas_family hf_family;
 
-static paritas_status check_options(paritas_context *context, const paritas_model_options *options)
-{
-#define NORMSYS(name, ...) || options->normsys_code == name
-#define HISTOSYS(name, ...) || options->histosys_code == name
-    if (!(false PARITAS_NORMSYS_CODE_LIST(NORMSYS)))
-        return paritas_refuse(context, "normsys code %d: there is none of this number",
-                              (int)options->normsys_code);
-    if (!(false PARITAS_HISTOSYS_CODE_LIST(HISTOSYS)))
-        return paritas_refuse(context, "histosys code %d: there is none of this number",
-                              (int)options->histosys_code);
-    if (options->clip_sample && !(options->clip_sample_at - options->clip_sample_at == 0.0))
-        return paritas_refuse(context, "clip of samples at %g: must be a finite number",
-                              options->clip_sample_at);
-    if (options->clip_bin && !(options->clip_bin_at - options->clip_bin_at == 0.0))
-        return paritas_refuse(context, "clip of bins at %g: must be a finite number", options->clip_bin_at);
-    return PARITAS_OK;
-}
-
 static void free_model(paritas_model *given)
 {
     struct hf_model *model = (struct hf_model *)given;
@@ -78,8 +60,7 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
     struct hf_spec *spec;
     *model = NULL;
     REQUIRE(context, workspace);
-    TRY(SIZED_TAKE(context, paritas_model_options, "options", given, &options));
-    TRY(check_options(context, &options));
+    TRY(OPTIONS_READ(context, paritas_model_options, "options", given, &options));
     TRY(hf_spec_read(context, workspace, options.measurement, options.poi, &spec));
     const paritas_status settled =
         hf_codes_settle(context, workspace, spec, options.normsys_code, options.histosys_code);
@@ -114,6 +95,16 @@ static size_t sample_count(const paritas_model *model, size_t channel)
 static const char *sample_name(const paritas_model *model, size_t channel, size_t sample)
 {
     return spec_of(model)->channels[channel].samples[sample].name;
+}
+static size_t set_count(const paritas_model *model)
+{
+    return spec_of(model)->n_sets;
+}
+static paritas_parameter_set set_of(const paritas_model *model, size_t set)
+{
+    const struct hf_set *found = &spec_of(model)->sets[set];
+    return (paritas_parameter_set){found->name, hf_constraint_kinds[found->constraint].inspected,
+                                   found->first, found->size};
 }
 
 paritas_status hf_points_run(paritas_context *context, struct paritas_device *device, unsigned entry,
@@ -273,6 +264,8 @@ static const struct paritas_family hf_family = {
     .sample_count = sample_count,
     .bends = hf_bends,
     .sample_name = sample_name,
+    .set_count = set_count,
+    .set = set_of,
     .check_templates = hf_check_templates,
     .put_templates = hf_put_templates,
     .suggest_aux = hf_suggest_aux,

@@ -347,7 +347,7 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                           .options = &own,
                           .answers = PARITAS_FIT_ANSWERS_DEFAULT,
                           .n_parameters = paritas_model_parameter_count(model)};
-    TRY(SIZED_TAKE(context, paritas_fit_options, "options", options, &own));
+    TRY(OPTIONS_READ(context, paritas_fit_options, "options", options, &own));
     TRY(SIZED_CHECK(context, paritas_fit_answers, "answers", n, answers));
     TRY(SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &batch.answers));
     TRY(SIZED_CHECK(context, paritas_job, "jobs", n, jobs));

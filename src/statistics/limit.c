@@ -214,14 +214,6 @@ static paritas_status find_limits(struct infer *infer, struct limit_search *s)
     return PARITAS_OK;
 }
 
-paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level)
-{
-    TRY(statistic_check_limit(context, statistic));
-    if (!(level > 0.0 && level < 1.0))
-        return paritas_refuse(context, "level %.10g does not lie between 0 and 1", level);
-    return PARITAS_OK;
-}
-
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits)
 {
@@ -241,10 +233,9 @@ paritas_status paritas_limit(paritas_context *context, const paritas_model *mode
 {
     REQUIRE(context, model);
     paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_limit_request, "request", given, &request));
+    TRY(OPTIONS_READ(context, paritas_limit_request, "request", given, &request));
     TRY(SIZED_CHECK(context, paritas_hypotest_result, "scan", request.scan_room, request.scan));
     TRY(SIZED_CHECK(context, paritas_limit_result, "result", 1, result));
-    TRY(limit_check(context, request.statistic, request.level));
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = limit_asymptotic(&infer, &request, result, NULL);

@@ -1,11 +1,9 @@
 /* limit.h: shared by limits from formulas and from toys. */
-#ifndef PARITAS_INFER_LIMIT_H
-#define PARITAS_INFER_LIMIT_H
+#ifndef PARITAS_STATISTICS_LIMIT_H
+#define PARITAS_STATISTICS_LIMIT_H
 
 #include "statistics/asymptotic.h"
 
-/* INVALID_ARGUMENT unless qtilde or q and 0 < level < 1. */
-paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
 /* The fits nearest to the roots, in the arena; NULL: no root. The free fit, and the one behind the Asimov
  * data; NULL: outside the domain. */
 struct limit_fits {

@@ -269,18 +269,12 @@ static paritas_status find_interval(struct interval *s, const paritas_interval_t
     return PARITAS_OK;
 }
 
-static paritas_status check(paritas_context *context, const paritas_interval_toys_request *request,
-                            const paritas_toys_options *options)
+static paritas_status check(paritas_context *context, const paritas_toys_options *options)
 {
-    if (!(request->rtol > 0.0 && request->rtol < 1.0))
-        return paritas_refuse(context, "rtol %.10g does not lie between 0 and 1", request->rtol);
-    if (!(request->level > 0.0 && request->level < 1.0))
-        return paritas_refuse(context, "level %.10g does not lie between 0 and 1", request->level);
-    return options->shards > 1 ? paritas_refuse(context,
-                                                "shard %u/%u: an interval cannot be cut into shards, since "
-                                                "toys decide where toys are drawn",
-                                                options->shard, options->shards)
-                               : PARITAS_OK;
+    if (options->shards <= 1) return PARITAS_OK;
+    return paritas_refuse(
+        context, "shard %u/%u: an interval cannot be cut into shards, since toys decide where toys are drawn",
+        options->shard, options->shards);
 }
 
 paritas_status paritas_interval_toys(paritas_context *context, const paritas_model *model,
@@ -293,12 +287,12 @@ paritas_status paritas_interval_toys(paritas_context *context, const paritas_mod
     struct infer infer;
     struct interval search = {.infer = &infer};
     uint64_t first;
-    TRY(SIZED_TAKE(context, paritas_interval_toys_request, "request", given, &request));
+    TRY(OPTIONS_READ(context, paritas_interval_toys_request, "request", given, &request));
     TRY(toys_take_options(context, given_options, &search.options));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "scan", request.scan_room, request.scan));
     TRY(SIZED_CHECK(context, paritas_interval_toys_result, "result", 1, result));
     *result = (paritas_interval_toys_result)PARITAS_INIT(paritas_interval_toys_result);
-    TRY(check(context, &request, &search.options));
+    TRY(check(context, &search.options));
     TRY(toys_share(context, &search.options, &first, &search.end));
     search.level = request.level;
     search.progress = (struct interval_progress){.report = context->progress,

@@ -419,16 +419,12 @@ static paritas_status limit_toys(struct search *s, const paritas_limit_toys_requ
     return PARITAS_OK;
 }
 
-static paritas_status check(paritas_context *context, const paritas_limit_toys_request *request,
-                            const paritas_toys_options *options)
+static paritas_status check(paritas_context *context, const paritas_toys_options *options)
 {
-    if (!(request->rtol > 0.0 && request->rtol < 1.0))
-        return paritas_refuse(context, "rtol %.10g does not lie between 0 and 1", request->rtol);
-    if (options->shards > 1)
-        return paritas_refuse(
-            context, "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
-            options->shard, options->shards);
-    return limit_check(context, request->statistic, request->level);
+    if (options->shards <= 1) return PARITAS_OK;
+    return paritas_refuse(
+        context, "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
+        options->shard, options->shards);
 }
 
 paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
@@ -440,13 +436,13 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
     paritas_toys_options options;
     paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     uint64_t first, end;
-    TRY(SIZED_TAKE(context, paritas_limit_toys_request, "request", given, &request));
+    TRY(OPTIONS_READ(context, paritas_limit_toys_request, "request", given, &request));
     TRY(toys_take_options(context, given_options, &options));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "scan", request.scan_room, request.scan));
     TRY(SIZED_CHECK(context, paritas_limit_toys_result, "result", 1, result));
     if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
     *result = (paritas_limit_toys_result)PARITAS_INIT(paritas_limit_toys_result);
-    TRY(check(context, &request, &options));
+    TRY(check(context, &options));
     TRY(toys_share(context, &options, &first, &end));
     struct infer infer;
     struct search search = {.infer = &infer,

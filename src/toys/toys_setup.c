@@ -39,7 +39,7 @@ paritas_status toys_take_test_options(paritas_context *context, const paritas_to
                                       paritas_toys_options *options)
 {
     *options = (paritas_toys_options)PARITAS_TOYS_OPTIONS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_toys_options, "options", given, options));
+    TRY(OPTIONS_READ(context, paritas_toys_options, "options", given, options));
     if (options->n_entries > 0 && !options->entries)
         return paritas_refuse(context, "options: entries must not be NULL");
     for (size_t k = 0; k < options->n_entries; k++)
@@ -73,7 +73,6 @@ paritas_status toys_share(paritas_context *context, const paritas_toys_options *
     const unsigned shards = whole ? 1 : options->shards, shard = whole ? 1 : options->shard;
     if (shard < 1 || shard > shards)
         return paritas_refuse(context, "shard %u/%u: there are 1 to %u", shard, shards, shards);
-    if (n >> 48) return paritas_refuse(context, "%llu toys: there are at most 2^48", (unsigned long long)n);
     if (n < shards)
         return paritas_refuse(context, "%llu toys cannot be cut into %u shards", (unsigned long long)n,
                               shards);

@@ -70,8 +70,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_minos, (C, P(model), NULL, P(request), P(offsets)))                                          \
     F(paritas_shared_fits_create, (C, P(model), NULL, P(shared)))                                          \
     F(paritas_differentiate, (C, P(model), NULL, NULL, 1, NULL, NULL, P(gradient)))                        \
-    F(paritas_differentiate_along,                                                                         \
-      (C, P(model), NULL, NULL, 1, NULL, NULL, NULL, NULL, P(gradient), P(along)))                         \
+    F(paritas_differentiate_along, (C, P(model), NULL, NULL, P(rows), P(gradient), P(along)))              \
     F(paritas_hypotest, (C, P(model), NULL, PARITAS_STATISTIC_QTILDE, 1, P(mu), P(results)))               \
     F(paritas_limit, (C, P(model), NULL, NULL, P(result)))                                                 \
     F(paritas_significance, (C, P(model), NULL, P(result)))                                                \

@@ -136,7 +136,7 @@ def test_options_of_toys_without_toys_are_2():
 
 def test_a_command_line_that_makes_no_sense_is_2(tmp_path):
     refused(2, [*LIMIT, "--shard", "1/2"], "--shard", "cut into shards")
-    refused(2, [*LIMIT, "--rtol", "0"], "--rtol", "between 0 and 1")
+    refused(2, [*LIMIT, "--rtol", "0"], "--rtol", "above 0 and below 1")
     refused(2, [*LIMIT, "--rtol", "1"], "--rtol")
     refused(2, [*LIMIT, "--level", "1"], "--level")
     refused(2, [*LIMIT, "--resume"], "--store")

@@ -65,8 +65,8 @@ static struct numbers second(const struct fixture *f, size_t i, bool follow, con
                                                                                 .values = &found.value,
                                                                                 .data = found.row,
                                                                                 .at = found.at};
-    if (paritas_differentiate_along(f->context, f->model, &o, NULL, 1, at, row, at_direction, direction, &to,
-                                    &along) != PARITAS_OK)
+    const paritas_gradient_rows rows = {sizeof rows, 1, at, row, at_direction, direction};
+    if (paritas_differentiate_along(f->context, f->model, &o, NULL, &rows, &to, &along) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     return found;
 }
@@ -210,9 +210,9 @@ TEST(quantities_of_asimov_data_and_rows_that_no_job_may_have)
     double value, row[NUMBERS], by_row[NUMBERS];
     const paritas_gradient to = {.size = sizeof to, .values = &value, .data = by_row};
     o.quantity = PARITAS_QUANTITY_Z_ASIMOV;
-    assert_int_equal(
-        paritas_differentiate_along(f.context, f.model, &o, NULL, 1, NULL, NULL, NULL, NULL, &to, &to),
-        PARITAS_INVALID_ARGUMENT);
+    paritas_gradient_rows rows = {.size = sizeof rows, .n = 1};
+    assert_int_equal(paritas_differentiate_along(f.context, f.model, &o, NULL, &rows, &to, &to),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "z_asimov has first derivatives only"));
     o.quantity = PARITAS_QUANTITY_Q;
     o.statistic = PARITAS_STATISTIC_Q0;
@@ -220,9 +220,9 @@ TEST(quantities_of_asimov_data_and_rows_that_no_job_may_have)
     row[0] = -1.0;
     double first_value;
     const paritas_gradient first_of = {.size = sizeof first_of, .values = &first_value};
-    assert_int_equal(
-        paritas_differentiate_along(f.context, f.model, &o, NULL, 1, NULL, row, NULL, NULL, &first_of, &to),
-        PARITAS_OK);
+    rows.data = row;
+    assert_int_equal(paritas_differentiate_along(f.context, f.model, &o, NULL, &rows, &first_of, &to),
+                     PARITAS_OK);
     assert_true(isnan(first_value) && isnan(value) && isnan(by_row[0]));
     free_fixture(&f);
 }

@@ -337,7 +337,8 @@ TEST(options_that_make_no_sense_are_refused_by_name)
         paritas_potential_options options;
         const char *says;
     } wrong[] = {
-        {{sizeof(paritas_potential_options), (paritas_currents)2, 10, 2e4, 1, 2e4, 3, 1, 1}, "`currents` 2"},
+        {{sizeof(paritas_potential_options), (paritas_currents)2, 10, 2e4, 1, 2e4, 3, 1, 1},
+         "`currents` is 2"},
         {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, -1, 2e4, 1, 2e4, 3, 1, 1}, "`sun_lower`"},
         {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 5, 5, 3, 1, 1}, "`shade_upper`"},
         {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, INFINITY, 1, 2e4, 3, 1, 1},

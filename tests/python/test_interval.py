@@ -99,9 +99,9 @@ def test_a_store_is_resumed_and_the_program_gives_the_same_bits(tmp_path):
 
 
 def test_what_cannot_be_asked_is_refused():
-    with pytest.raises(paritas.InvalidArgument, match="level 1.5 does not lie between 0 and 1"):
+    with pytest.raises(paritas.InvalidArgument, match="`level` is 1.5; it must be above 0 and below 1"):
         paritas.interval_toys(workspace(3), level=1.5)
-    with pytest.raises(paritas.InvalidArgument, match="rtol 0 does not lie between 0 and 1"):
+    with pytest.raises(paritas.InvalidArgument, match="`rtol` is 0; it must be above 0 and below 1"):
         paritas.interval_toys(workspace(3), rtol=0.0)
 
 

@@ -10,7 +10,7 @@ static const struct option options[] = {
      "tested value of the parameter of interest, also beyond its upper bound; q0 always tests 0. With "
      "several --poi: once for each, in their order",
      "1"},
-    {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
+    {"--test-stat", .words = "paritas_test_statistic", .help = "test statistic"},
     {0},
 };
 

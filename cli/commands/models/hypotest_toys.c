@@ -5,7 +5,7 @@
 static const struct option options[] = {
     {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest, also beyond its upper bound",
      "1"},
-    {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
+    {"--test-stat", .words = "paritas_test_statistic", .help = "test statistic; q0 tests 0"},
     {"--expected", OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     OPTIONS_IMPORTANCE(NULL),
     {0},

@@ -4,9 +4,7 @@
 #include "commands/models/toy_runs.h"
 
 static const struct option options[] = {
-    {"--level", OPTION_PART, "ALPHA", "1 less the confidence level", "0.05"},
-    {"--rtol", OPTION_PART, "R", "values around an edge are this near, in parts of the asymptotic half width",
-     "0.01"},
+    LIBRARY_ROWS(PARITAS_INTERVAL_TOYS_REQUEST_OPTIONS, paritas_interval_toys_request),
     {0},
 };
 

@@ -6,11 +6,9 @@
 #include <math.h>
 
 static const struct option options[] = {
-    {"--level", OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
-    {"--test-stat", OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
+    LIBRARY_ROWS(PARITAS_LIMIT_REQUEST_OPTIONS, paritas_limit_request),
     {"--calc", OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
-    {"--rtol", OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
-     "--calc toys"},
+    {"--rtol", .library = "paritas_limit_toys_request", .needs = "--calc toys"},
     {0},
 };
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SEED_ROW {"--seed", OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"}
-#define FIX_AUX_ROW {"--fix-aux", OPTION_FLAG, NULL, "keep auxiliary data as observed"}
+#define SEED_ROW LIBRARY_ROW("--seed", paritas_toys_options)
+#define FIX_AUX_ROW LIBRARY_ROW("--fix-aux", paritas_toys_options)
 #define LAST_TOY_ROWS                                                                                     \
     {"--minimizer", OPTION_CHOICE, "auto|newton",                                                         \
      "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},    \
@@ -25,7 +25,7 @@ const struct option options_toys[] = {
     {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
     FIX_AUX_ROW,
     {"--store", OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
-    {"--resume", OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
+    {"--resume", .library = "paritas_toys_options", .needs = "--store FILE"},
     LAST_TOY_ROWS,
 };
 
@@ -72,7 +72,6 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
 static paritas_status read_strengths(struct session *session, paritas_toys_options *options)
 {
     const struct arguments *arguments = session->arguments;
-    options->importance = option_given(session, "--importance") != NULL;
     if (!option_given(session, "--strength")) return PARITAS_OK;
     double *strengths = numbers(session, arguments->n_given);
     TRY(allocated(session));
@@ -95,10 +94,8 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     const struct given *failed = option_value(session, "--max-failed");
     if (!(failed->number >= 0.0 && failed->number <= 1.0))
         return usage_failure(session, "--max-failed takes a part from 0 to 1, not '%s'", failed->text);
-    options->seed = option_whole(session, "--seed");
-    options->fix_aux = option_flag(session, "--fix-aux");
+    TRY(options_take(session, "paritas_toys_options", options));
     options->store = option_text(session, "--store");
-    options->resume = option_flag(session, "--resume");
     options->newton_only = option_value(session, "--minimizer")->choice == 1;
     session->progress.unit = "toys";
     TRY(read_strengths(session, options));

@@ -10,12 +10,10 @@ extern const struct option options_toys_unkept[]; /* for runs without a store */
 #define GROUP_TOYS(needs) {"Toys", options_toys, needs}
 
 /* `needs`: of --importance; NULL allowed. For tests of one value. */
-#define OPTIONS_IMPORTANCE(needs_)                                                                       \
-    {"--importance", OPTION_FLAG, NULL,                                                                  \
-     "importance sampling, for small p-values: --ntoys toys of each of several strengths, with weights", \
-     .needs = needs_},                                                                                   \
-        {"--strength", OPTION_NUMBER, "MU",                                                              \
-         "draw toys at this value and at both hypotheses, not at chosen ones; may be repeated",          \
+#define OPTIONS_IMPORTANCE(needs_)                                                              \
+    {"--importance", .library = "paritas_toys_options", .needs = needs_},                       \
+        {"--strength", OPTION_NUMBER, "MU",                                                     \
+         "draw toys at this value and at both hypotheses, not at chosen ones; may be repeated", \
          .needs = "--importance"}
 
 struct toy_run {

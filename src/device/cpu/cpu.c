@@ -50,7 +50,7 @@ struct cpu_state {
     float *rows[2]; /* f32: rows in and out; kept, since fresh pages cost as much as small fits */
     size_t row_numbers[2];
     unsigned threads;
-    char description[96];
+    char description[160];
 };
 
 struct cpu_model {
@@ -123,6 +123,20 @@ static paritas_status choose_isa(paritas_context *context, unsigned precision, c
                         known);
 }
 
+/* What runs, and the instruction sets of this build. */
+static void describe(struct cpu_state *state, const char *chosen, unsigned precision)
+{
+    char *const out = state->description;
+    const size_t room = sizeof state->description;
+    snprintf(out, room, "%s kernels%s, %u thread%s; built:", chosen,
+             strcmp(chosen, "portable") == 0 ? PORTABLE_FMA : "", state->threads,
+             state->threads == 1 ? "" : "s");
+    for (size_t k = 0; k < ISAS; k++) {
+        const size_t length = strlen(out);
+        if (isa_built(isas[k], precision)) snprintf(out + length, room - length, " %s", isas[k]);
+    }
+}
+
 static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa)
 {
     const char *chosen = NULL;
@@ -146,9 +160,7 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     device->teams = 16 * state->threads;
     device->team_workers = 1;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
-    snprintf(state->description, sizeof state->description, "%s kernels%s, %u thread%s", chosen,
-             strcmp(chosen, "portable") == 0 ? PORTABLE_FMA : "", state->threads,
-             state->threads == 1 ? "" : "s");
+    describe(state, chosen, device->precision);
     return PARITAS_OK;
 }
 
