@@ -39,6 +39,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
 #define FUNCTIONS(F)                                                                                       \
     F(paritas_open, (NULL, P(context)))                                                                    \
     F(paritas_list_devices, (C, 0, NULL, P(count)))                                                        \
+    F(paritas_options_check, (C, P(name), P(options)))                                                     \
     F(paritas_workspace_read, (C, P(path), P(workspace)))                                                  \
     F(paritas_workspace_parse, (C, P(text), 1, NULL, P(workspace)))                                        \
     F(paritas_workspace_write, (C, P(workspace), 0, P(text), NULL))                                        \
