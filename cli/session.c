@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "base/platform.h"
-#include "minima/infer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -363,7 +362,7 @@ static bool widens(const struct session *session, size_t parameter, double value
     bool interests = (ptrdiff_t)parameter == poi_of(session);
     for (size_t k = 0; k < session->job.n_pois; k++)
         interests = interests || session->job.pois[k] == parameter;
-    return interests && value > bounds.upper && value <= infer_widest(bounds.lower, bounds.upper);
+    return interests && value > bounds.upper && value <= paritas_widest_bound(session->model, parameter);
 }
 
 static void print_widening(const struct session *session, size_t parameter, double value)

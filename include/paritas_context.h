@@ -150,12 +150,31 @@ typedef struct paritas_device_info {
 PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room,
                                                 paritas_device_info *devices, size_t *count);
 
+/* Everything that the contract (docs/contract.md) lets differ between devices and precisions. The rest agrees
+ * to the bit. */
+#define PARITAS_TOLERANCES_FIELDS(FIELD, R)                                                              \
+    FIELD(R, double, nll, , "nll", "", "NLL at the minimum of a polished f32 fit, against f64")          \
+    FIELD(R, double, parameter, , "parameter", "", "parameters there, in errors")                        \
+    FIELD(R, double, error, , "error", "", "errors there, relative")                                     \
+    FIELD(R, double, q, , "q", "", "test statistics of polished f32 fits")                               \
+    FIELD(R, double, cls, , "cls", "", "their CLs")                                                      \
+    FIELD(R, double, toys, , "toys", "", "share of toys whose q is that near; others find other minima") \
+    FIELD(R, double, raw_nll, , "raw_nll", "", "f32 kernels against f64: NLL, of 1 + its deviance")      \
+    FIELD(R, double, raw_slope, , "raw_slope", "", "gradient, of its largest element")                   \
+    FIELD(R, double, raw_curvature, , "raw_curvature", "", "Hessian, of the largest elements of its rows")
+typedef struct paritas_tolerances {
+    size_t size;
+    PARITAS_TOLERANCES_FIELDS(PARITAS_MEMBER, )
+} paritas_tolerances;
+PARITAS_API const paritas_tolerances *paritas_contract_tolerances(void);
+
 #define PARITAS_CONTEXT_ENUMERATIONS(ENUMERATION)                                               \
     ENUMERATION(paritas_field_type, PARITAS_FIELD_TYPE_LIST, "What a field of a record holds.") \
     ENUMERATION(paritas_status, PARITAS_STATUS_LIST, "What a function of the library returns.") \
     ENUMERATION(paritas_device_kind, PARITAS_DEVICE_KIND_LIST, "The kinds of devices.")
-#define PARITAS_CONTEXT_RECORDS(RECORD) \
-    RECORD(paritas_device_info, PARITAS_DEVICE_INFO_FIELDS, "A device, as paritas_list_devices found it.")
+#define PARITAS_CONTEXT_RECORDS(RECORD)                                                                    \
+    RECORD(paritas_device_info, PARITAS_DEVICE_INFO_FIELDS, "A device, as paritas_list_devices found it.") \
+    RECORD(paritas_tolerances, PARITAS_TOLERANCES_FIELDS, "What the contract lets differ.")
 /* paritas_..._name(value): its word; "unknown" for another number.
  * paritas_fit_status_name(PARITAS_FIT_CONVERGED) is "converged". */
 #define PARITAS_NAME_FUNCTION(type, LIST, doc) PARITAS_API const char *type##_name(type value);

@@ -157,6 +157,28 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
                                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        const paritas_fit_answers *answers);
 
+/* Goes on with Newton's steps from the minimum of a job, in f64, until rounding ends them. Twice the NLL does
+ * not feel these steps, but parameters do. `point` (parameter_count): the fit starts there, and it receives the
+ * minimum. */
+PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
+                                              const paritas_job *job, double *point);
+
+/* A bin that makes the likelihood infinite or undefined: its rate is below 0, or 0 where something was
+ * observed. */
+typedef struct paritas_outside_bin {
+    const char *channel; /* NULL: a model without channels */
+    size_t bin;          /* of the channel, from 0; without channels of all main data */
+    double rate, observed;
+} paritas_outside_bin;
+
+/* The bins outside the domain at one point. `data`: a data row; NULL: the model's. *n: how many there are;
+ * the first `room` of them are in `bins`. None for a model without expectations. */
+PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model,
+                                                const double *point, const double *data, size_t room,
+                                                paritas_outside_bin *bins, size_t *n);
+/* Says it: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for `room` bytes. */
+PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
+
 /* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
 typedef struct paritas_minos_request {
     size_t size;

@@ -167,6 +167,17 @@ PARITAS_API size_t paritas_model_channel_bins(const paritas_model *model, size_t
 PARITAS_API size_t paritas_model_sample_count(const paritas_model *model, size_t channel);
 PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample);
 
+/* Parameters of one name: NAME itself, or NAME[0], NAME[1], ... */
+typedef struct paritas_parameter_set {
+    const char *name;
+    const char *constraint; /* pyhf's word: "constrained_by_normal" */
+    size_t first;           /* number of its first parameter */
+    size_t n;               /* parameters */
+} paritas_parameter_set;
+PARITAS_API size_t paritas_model_set_count(const paritas_model *model); /* 0 of a user's own model */
+/* In the order of the parameters. Its name is NULL where there is no such set. */
+PARITAS_API paritas_parameter_set paritas_model_set(const paritas_model *model, size_t set);
+
 /* ---- templates ---------------------------------------------------------------------------------- */
 
 /* A model with templates (options.templates) takes their numbers with each data row. They follow the

@@ -82,8 +82,11 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
                                             const paritas_job *job, paritas_test_statistic statistic,
                                             size_t n, const double *mu, paritas_hypotest_result *results);
 
-/* The asymptotic variable t of p-values (eq. 59 and 67). CLs+b is the tail of a unit normal distribution above
- * t + sqrt(q_A), CLb the tail above t. NaN: no such statistic. */
+/* The largest upper bound that a test gives a parameter of interest: 2^20 times the width of its bounds. */
+PARITAS_API double paritas_widest_bound(const paritas_model *model, size_t parameter);
+
+/* The asymptotic variable t of p-values (eq. 59 and 67). CLs+b is the tail of a unit normal distribution
+ * above t + sqrt(q_A), CLb the tail above t. NaN: no such statistic. */
 PARITAS_API double paritas_asymptotic_shift(paritas_test_statistic statistic, double q, double q_asimov);
 
 /* ---- upper limits ------------------------------------------------------------------------------- */

@@ -54,8 +54,8 @@ PARITAS_API paritas_status paritas_patchset_name(paritas_context *context, const
 /* Names of all patches, in order; `count`: of paritas_patchset_count. Owned by the patch set. */
 PARITAS_API paritas_status paritas_patchset_names(paritas_context *context, const paritas_workspace *patchset,
                                                   size_t count, const char **names);
-/* Numbers of the patches in the order of a scan. They are sorted by value if each has one number; `ordered` is
- * then 1. Otherwise the order is the file's and `ordered` 0. `count`: of paritas_patchset_count. */
+/* Numbers of the patches in the order of a scan. They are sorted by value if each has one number; `ordered`
+ * is then 1. Otherwise the order is the file's and `ordered` 0. `count`: of paritas_patchset_count. */
 PARITAS_API paritas_status paritas_patchset_order(paritas_context *context, const paritas_workspace *patchset,
                                                   size_t count, size_t *order, int *ordered);
 /* Verifies, then applies the patch of that name. */

@@ -12,8 +12,8 @@ paritas_status outside_look(struct session *session, double twice_nll, const dou
     if (!outside->looked) return PARITAS_OK;
     outside->bins = elements(session, session->n_main, sizeof *outside->bins);
     TRY(allocated(session));
-    return domain_find_outside(session->context, session->model, point, session->job.data, session->n_main,
-                               outside->bins, &outside->n);
+    return paritas_find_outside(session->context, session->model, point, session->job.data, session->n_main,
+                                outside->bins, &outside->n);
 }
 
 void outside_write(struct writer *w, const struct outside *outside)
@@ -21,7 +21,7 @@ void outside_write(struct writer *w, const struct outside *outside)
     if (!outside->looked) return;
     write_array(w, "outside", true);
     for (size_t i = 0; i < outside->n; i++) {
-        const struct domain_bin *bin = &outside->bins[i];
+        const paritas_outside_bin *bin = &outside->bins[i];
         write_row(w, "channel:s bin:z rate:n observed:n", bin->channel, bin->bin, bin->rate, bin->observed);
     }
     write_close(w);
@@ -34,7 +34,7 @@ void outside_print(struct text *out, const struct outside *outside)
     if (outside->n == 0)
         text_format(out, "Every rate is possible: a constraint makes it infinite or undefined\n");
     for (size_t i = 0; i < outside->n && i < SHOWN; i++) {
-        domain_describe(&outside->bins[i], sizeof line, line);
+        paritas_describe_outside(&outside->bins[i], sizeof line, line);
         text_format(out, "%s\n", line);
     }
     if (outside->n > SHOWN) text_format(out, "and %zu more bins\n", outside->n - SHOWN);

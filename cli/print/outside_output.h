@@ -2,13 +2,12 @@
 #ifndef PARITAS_CLI_OUTSIDE_OUTPUT_H
 #define PARITAS_CLI_OUTSIDE_OUTPUT_H
 
-#include "minima/domain.h"
 #include "session.h"
 
 struct outside {
     bool looked; /* twice the NLL is not finite */
     size_t n;
-    struct domain_bin *bins; /* in the session's arena */
+    paritas_outside_bin *bins; /* in the session's arena */
 };
 
 /* Looks for bins, with the job's data, unless twice the NLL is finite. */

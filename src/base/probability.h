@@ -1,6 +1,6 @@
 /* probability.h: probabilities from the kernels' functions, free of libm. NaN gives NaN. */
-#ifndef PARITAS_INFER_PROBABILITY_H
-#define PARITAS_INFER_PROBABILITY_H
+#ifndef PARITAS_BASE_PROBABILITY_H
+#define PARITAS_BASE_PROBABILITY_H
 
 /* Phi(x), accurate in both tails. */
 double normal_cdf(double x);

@@ -42,6 +42,8 @@ struct paritas_family {
     size_t (*channel_bins)(const struct paritas_model *model, size_t channel);
     size_t (*sample_count)(const struct paritas_model *model, size_t channel);
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
+    size_t (*set_count)(const struct paritas_model *model);
+    paritas_parameter_set (*set)(const struct paritas_model *model, size_t set);
     /* bends[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r: rate by
      * the parameter in its constraint's widths, factors as in `point`, others as suggested. `data`: a user's
      * row, NULL without templates. NULL: unknown. */
@@ -107,7 +109,7 @@ static inline const struct frozen *paritas_model_frozen(const struct paritas_mod
     return (const struct frozen *)model;
 }
 
-/* INVALID_ARGUMENT with the reason if there is none. */
+/* Refuses models without an expectation, with the reason. */
 paritas_status family_check_expectation(paritas_context *context, const struct frozen *model);
 
 /* paritas_expected_data_of on a device of the caller's choice. */

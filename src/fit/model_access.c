@@ -286,3 +286,15 @@ paritas_status paritas_expected_pullback(paritas_context *context, const paritas
     paritas_release(&context->allocator, own);
     return status;
 }
+
+/* ---- sets of parameters (the same families) ---- */
+
+size_t paritas_model_set_count(const paritas_model *model)
+{
+    return with_channels(model) ? with_channels(model)->set_count(model) : 0;
+}
+paritas_parameter_set paritas_model_set(const paritas_model *model, size_t set)
+{
+    return set < paritas_model_set_count(model) ? with_channels(model)->set(model, set)
+                                                : (paritas_parameter_set){0};
+}

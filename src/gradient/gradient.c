@@ -309,11 +309,11 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
 {
     struct infer *infer = &g->infer;
     const paritas_quantity quantity = g->options.quantity;
-    unsigned char *held = arena_array(keep, infer->n_parameters, 1);
-    if (!held) return paritas_fail_memory(infer->context);
-    memcpy(held, infer->base.fixed, infer->n_parameters);
-    if (!is_likelihood(quantity)) held[infer->poi] = 1;
-    g->held = held;
+    unsigned char *fixed = arena_array(keep, infer->n_parameters, 1);
+    if (!fixed) return paritas_fail_memory(infer->context);
+    memcpy(fixed, infer->base.fixed, infer->n_parameters);
+    if (!is_likelihood(quantity)) fixed[infer->poi] = 1;
+    g->fixed = fixed;
     g->n_templates = paritas_model_template_count(infer->model);
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;

@@ -4,8 +4,8 @@
  *       ─► q, q_A of every point ─► dq, dq_A by row and mu
  *
  * Each stage is one job list over all rows. A row has one point, or one for each limit. */
-#ifndef PARITAS_INFER_GRADIENT_H
-#define PARITAS_INFER_GRADIENT_H
+#ifndef PARITAS_GRADIENT_GRADIENT_H
+#define PARITAS_GRADIENT_GRADIENT_H
 
 #include "fit/fit.h"
 #include "fit/launch.h"
@@ -16,7 +16,7 @@ struct gradient_fit {
     const double *data;
     const double *upper; /* the job's, or widened by a limit */
     const double *start;
-    bool conditional; /* POI held at mu */
+    bool conditional; /* POI fixed at mu */
     double mu;
     struct closest_fit is;
     double *parameters;
@@ -52,12 +52,12 @@ struct gradient {
     paritas_gradient_options options;
     size_t n_row, n_data, n_templates, n_outputs;
     unsigned outputs[PARITAS_QUANTITY_OUTPUTS];
-    const unsigned char *held; /* fixed flags of conditional fits */
-    const double *follows;     /* n_row: 1 for auxiliary data that follow the templates; NULL: none */
+    const unsigned char *fixed; /* fixed flags of conditional fits */
+    const double *follows;      /* n_row: 1 for auxiliary data that follow the templates; NULL: none */
     bool needs_asimov, wants_rows, wants_mu, shares;
     const double *at_directions, *directions; /* NULL: 0 */
     const paritas_gradient *along;            /* NULL: first derivatives only */
-    unsigned char bends[64]; /* gradient_limits.c: the job's rates, by size of mu; 0: not yet asked for */
+    unsigned char nonlinear[64]; /* gradient_limits.c: the job's rates, by size of mu; 0: not yet asked for */
 };
 
 /* Fits for derivatives are in f64. Between these two, an f32 context is one of f64 on the host. */

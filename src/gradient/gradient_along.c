@@ -112,7 +112,7 @@ static paritas_status turn_fit(struct gradient *g, struct gradient_row *row, con
     job.data = row->data;
     job.upper = fit->upper;
     job.start = fit->parameters;
-    if (fit->conditional) job.fixed = g->held;
+    if (fit->conditional) job.fixed = g->fixed;
     TRY(fit_covariances(infer->context, infer->model, 1, &job, a->covariance));
     for (size_t i = 0; i < p; i++) {
         a->moved[i] = -0.5 * dot(p, a->covariance + i * p, force);
@@ -159,12 +159,12 @@ static paritas_status turn_statistic(struct gradient *g, struct gradient_row *ro
         a->slope[k] = isfinite(slope) ? slope : 0.0;
         along += a->slope[k] * a->v[k];
     }
-    const double bend = root ? -0.25 * along / (point->q * sqrt(point->q)) : 0.0;
+    const double curvature = root ? -0.25 * along / (point->q * sqrt(point->q)) : 0.0;
     if (to->values) to->values[row->index] = scale * along;
-    if (to->at) to->at[row->index] = scale * a->by_at[1] + bend * point->by_mu;
+    if (to->at) to->at[row->index] = scale * a->by_at[1] + curvature * point->by_mu;
     for (size_t k = 0; k < g->n_row && to->data; k++)
         to->data[row->index * g->n_row + k] =
-            scale * (a->by_row[1][k] - a->by_row[0][k]) + bend * a->slope[k];
+            scale * (a->by_row[1][k] - a->by_row[0][k]) + curvature * a->slope[k];
     return PARITAS_OK;
 }
 

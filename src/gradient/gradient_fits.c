@@ -39,7 +39,7 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
         jobs[i].data = fits[i]->data;
         jobs[i].upper = fits[i]->upper;
         jobs[i].start = starts + i * p;
-        if (fits[i]->conditional) jobs[i].fixed = g->held;
+        if (fits[i]->conditional) jobs[i].fixed = g->fixed;
     }
     TRY(fit_closest(infer->context, infer->model, near, n, jobs, answers, found));
     for (size_t i = 0; i < n; i++) {

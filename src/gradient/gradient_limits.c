@@ -6,7 +6,7 @@
  *
  * A row leaves the rounds where limit_asymptotic would look for further minima, or make tests for other
  * reasons than its brackets: a fit without an answer, a lower point than the free fit, a curve that turns or
- * jumps, rates that bend, a factor at its bound. What becomes of a row depends on this row alone. */
+ * jumps, nonlinear rates, a factor at its bound. What becomes of a row depends on this row alone. */
 #include "base/host_math.h"
 #include "fit/minimum.h"
 #include "minima/conditional_starts.h"
@@ -282,19 +282,21 @@ static bool has_own_templates(const struct gradient *g, const struct gradient_ro
 }
 
 /* The row's templates and the size of mu alone decide, in powers of two. */
-static paritas_status rates_bend(struct gradient *g, const struct gradient_row *row, double mu, bool *bend)
+static paritas_status rates_are_nonlinear(struct gradient *g, const struct gradient_row *row, double mu,
+                                          bool *nonlinear)
 {
-    const int most = (int)sizeof g->bends - 1, half = most / 2;
+    const int most = (int)sizeof g->nonlinear - 1, half = most / 2;
     int exponent;
     frexp(fmax(mu, fabs(g->infer.base.start[g->infer.poi])), &exponent);
     const int at = exponent < -half ? 0 : exponent > half ? most : exponent + half;
     const double largest = ldexp(1.0, at - half);
-    if (has_own_templates(g, row)) return minimum_search_is_nonlinear(&g->infer, row->data, largest, bend);
-    if (!g->bends[at]) {
-        TRY(minimum_search_is_nonlinear(&g->infer, g->infer.base.data, largest, bend));
-        g->bends[at] = *bend ? 2 : 1;
+    if (has_own_templates(g, row))
+        return minimum_search_is_nonlinear(&g->infer, row->data, largest, nonlinear);
+    if (!g->nonlinear[at]) {
+        TRY(minimum_search_is_nonlinear(&g->infer, g->infer.base.data, largest, nonlinear));
+        g->nonlinear[at] = *nonlinear ? 2 : 1;
     }
-    *bend = g->bends[at] == 2;
+    *nonlinear = g->nonlinear[at] == 2;
     return PARITAS_OK;
 }
 
@@ -330,15 +332,15 @@ static paritas_status ends_well(struct gradient *g, struct limit_row *r)
 {
     const struct limit_tests *tests = &r->search.tests;
     double largest = 0.0;
-    bool bend = false;
+    bool nonlinear = false;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &r->search.brackets[curve];
         r->done = r->done && (b->hopeless ? b->reason == PARITAS_REASON_NONE_BELOW_BOUND : b->settled);
     }
     for (size_t i = 0; i < tests->n; i++) largest = fmax(largest, tests->points[i].mu);
     r->done = r->done && !limit_tests_turn(tests);
-    if (r->done) TRY(rates_bend(g, r->row, largest, &bend));
-    r->done = r->done && !bend;
+    if (r->done) TRY(rates_are_nonlinear(g, r->row, largest, &nonlinear));
+    r->done = r->done && !nonlinear;
     return PARITAS_OK;
 }
 

@@ -163,7 +163,7 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
         jobs[m] = infer->base;
         jobs[m].data = list->row[i]->data;
         jobs[m].upper = list->row[i]->origin.upper;
-        jobs[m].fixed = g->held;
+        jobs[m].fixed = g->fixed;
         jobs[m++].start = list->row[i]->origin.parameters;
     }
     TRY(fit_covariances(infer->context, infer->model, m, jobs, covariance));

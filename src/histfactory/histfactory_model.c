@@ -96,6 +96,16 @@ static const char *sample_name(const paritas_model *model, size_t channel, size_
 {
     return spec_of(model)->channels[channel].samples[sample].name;
 }
+static size_t set_count(const paritas_model *model)
+{
+    return spec_of(model)->n_sets;
+}
+static paritas_parameter_set set_of(const paritas_model *model, size_t set)
+{
+    const struct hf_set *found = &spec_of(model)->sets[set];
+    return (paritas_parameter_set){found->name, hf_constraint_kinds[found->constraint].inspected,
+                                   found->first, found->size};
+}
 
 paritas_status hf_points_run(paritas_context *context, struct paritas_device *device, unsigned entry,
                              size_t answer, struct hf_points *points)
@@ -254,6 +264,8 @@ static const struct paritas_family hf_family = {
     .sample_count = sample_count,
     .bends = hf_bends,
     .sample_name = sample_name,
+    .set_count = set_count,
+    .set = set_of,
     .check_templates = hf_check_templates,
     .put_templates = hf_put_templates,
     .suggest_aux = hf_suggest_aux,

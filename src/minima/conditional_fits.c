@@ -99,31 +99,31 @@ static double newton_step(size_t n, const double *covariance, const double *grad
 paritas_status infer_polish(struct infer *infer, struct infer_point *point)
 {
     size_t n = infer->n_parameters;
-    struct infer_profile *held = infer_array(infer, 1, sizeof *held);
+    struct infer_profile *fit = infer_array(infer, 1, sizeof *fit);
     const unsigned char *fixed = infer_fixed_flags(infer, point);
     double *gradient = infer_reals(infer, n, 1), *step = infer_reals(infer, n, 1);
     TRY(infer_memory(infer));
-    held->data = point->profile->data;
-    held->start = point->parameters;
-    TRY(fit_profile(infer, held, fixed));
-    TRY(infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL));
-    if (held->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    double edm = newton_step(n, held->covariance, gradient, step);
+    fit->data = point->profile->data;
+    fit->start = point->parameters;
+    TRY(fit_profile(infer, fit, fixed));
+    TRY(infer_evaluate(infer, 1, fit->parameters, fit->data, NULL, gradient, NULL));
+    if (fit->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    double edm = newton_step(n, fit->covariance, gradient, step);
     for (int round = 0; round < 3 && edm > 1e-24; round++) {
         double *moved = infer_reals(infer, n, 1);
         TRY(infer_memory(infer));
         for (size_t i = 0; i < n; i++) {
-            moved[i] = held->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
+            moved[i] = fit->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
             if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
-                moved[i] = held->parameters[i];
+                moved[i] = fit->parameters[i];
         }
-        TRY(infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL));
-        double now = newton_step(n, held->covariance, gradient, step);
+        TRY(infer_evaluate(infer, 1, moved, fit->data, NULL, gradient, NULL));
+        double now = newton_step(n, fit->covariance, gradient, step);
         if (!(now < edm)) break;
         edm = now;
-        held->parameters = moved;
+        fit->parameters = moved;
     }
-    point->parameters = held->parameters;
+    point->parameters = fit->parameters;
     return PARITAS_OK;
 }
 

@@ -1,8 +1,8 @@
 /* conditional_fits.h: free fits, and conditional fits that start from them.
  *
  * Conditional fits come in waves: the first starts from the free fit, moved by its first-order response.
- * Later ones start from a polynomial through neighbours, which saves most iterations. Many points of a wave share
- * their free fit's covariance (quasi_newton_points.h). */
+ * Later ones start from a polynomial through neighbours, which saves most iterations. Many points of a wave
+ * share their free fit's covariance (quasi_newton_points.h). */
 #ifndef PARITAS_MINIMA_CONDITIONAL_FITS_H
 #define PARITAS_MINIMA_CONDITIONAL_FITS_H
 

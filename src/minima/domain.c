@@ -10,9 +10,9 @@ static bool is_outside(double rate, double observed)
     return !isfinite(rate) || rate < 0.0 || (rate == 0.0 && observed > 0.0);
 }
 
-static struct domain_bin bin_of(const paritas_model *model, size_t datum)
+static paritas_outside_bin bin_of(const paritas_model *model, size_t datum)
 {
-    struct domain_bin bin = {.bin = datum};
+    paritas_outside_bin bin = {.bin = datum};
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
         const size_t bins = paritas_model_channel_bins(model, c);
         bin.channel = paritas_model_channel_name(model, c);
@@ -22,9 +22,11 @@ static struct domain_bin bin_of(const paritas_model *model, size_t datum)
     return bin;
 }
 
-paritas_status domain_find_outside(paritas_context *context, const paritas_model *model, const double *point,
-                                   const double *data, size_t room, struct domain_bin *bins, size_t *n)
+paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model, const double *point,
+                                    const double *data, size_t room, paritas_outside_bin *bins, size_t *n)
 {
+    REQUIRE(context, model, point, n);
+    if (room > 0) REQUIRE(context, bins);
     const struct frozen *frozen = paritas_model_frozen(model);
     *n = 0;
     if (frozen->no_expectation) return PARITAS_OK;
@@ -46,7 +48,7 @@ paritas_status domain_find_outside(paritas_context *context, const paritas_model
     return status;
 }
 
-void domain_describe(const struct domain_bin *bin, size_t room, char *text)
+void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text)
 {
     char place[256];
     if (bin->channel)
@@ -60,13 +62,13 @@ void domain_describe(const struct domain_bin *bin, size_t room, char *text)
 paritas_status domain_say(paritas_context *context, const paritas_model *model, const double *point,
                           const double *data, size_t room, char *text)
 {
-    struct domain_bin first;
+    paritas_outside_bin first;
     char bin[512];
     size_t n;
     text[0] = '\0';
-    TRY(domain_find_outside(context, model, point, data, 1, &first, &n));
+    TRY(paritas_find_outside(context, model, point, data, 1, &first, &n));
     if (n == 0) return PARITAS_OK;
-    domain_describe(&first, sizeof bin, bin);
+    paritas_describe_outside(&first, sizeof bin, bin);
     if (n == 1)
         snprintf(text, room, "%s", bin);
     else

@@ -32,8 +32,8 @@ static paritas_status find_steepest(struct infer *infer, const struct end *end, 
     double largest = 0.0;
     for (size_t i = 0; i < n; i++) {
         const double x = end->parameters[i], g = gradient[i], curvature = hessian[i * n + i];
-        const bool held = (x <= infer->base.lower[i] && g > 0.0) || (x >= infer->upper[i] && g < 0.0);
-        if (is_fixed(infer, end, i) || held) continue;
+        const bool at_bound = (x <= infer->base.lower[i] && g > 0.0) || (x >= infer->upper[i] && g < 0.0);
+        if (is_fixed(infer, end, i) || at_bound) continue;
         const double fall = curvature > 0.0 ? 0.5 * g * g / curvature : 0.5 * fabs(curvature);
         if (!(fall > largest)) continue;
         largest = fall;

@@ -7,10 +7,22 @@
 #include <math.h>
 #include <string.h>
 
+static double widest_bound(double lower, double upper)
+{
+    return lower + 1048576.0 * (upper - lower);
+}
+
 /* The largest bound that the parameter of interest is widened to. */
 static double widest_of(const struct infer *infer, size_t poi)
 {
-    return infer_widest(infer->base.lower[poi], infer->upper_given[poi]);
+    return widest_bound(infer->base.lower[poi], infer->upper_given[poi]);
+}
+
+double paritas_widest_bound(const paritas_model *model, size_t parameter)
+{
+    if (parameter >= paritas_model_parameter_count(model)) return (double)NAN;
+    return widest_bound(paritas_model_lower_bounds(model)[parameter],
+                        paritas_model_upper_bounds(model)[parameter]);
 }
 
 static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)

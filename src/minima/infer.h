@@ -87,11 +87,6 @@ paritas_status infer_memory(const struct infer *infer);
 paritas_status infer_check_profiled(const struct infer *infer, size_t k, const size_t *parameters);
 /* INVALID_ARGUMENT, with the parameter's name and bounds, if outside. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
-/* The largest upper bound that the parameter of interest is widened to: 2^20 times the width. */
-static inline double infer_widest(double lower, double upper)
-{
-    return lower + 1048576.0 * (upper - lower);
-}
 /* Widens the upper bound of one of `pois` for a value beyond it. INVALID_ARGUMENT: beyond the widest. Other
  * parameters' bounds stay. */
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);

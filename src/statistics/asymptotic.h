@@ -4,8 +4,8 @@
  *   asymptotic_test: fits of both at n values of mu ─► q, q_A ─► p-values
  *
  * mu' is 0, or 1 for q0. All mu share the Asimov data: each further mu costs two fits. */
-#ifndef PARITAS_INFER_ASYMPTOTIC_H
-#define PARITAS_INFER_ASYMPTOTIC_H
+#ifndef PARITAS_STATISTICS_ASYMPTOTIC_H
+#define PARITAS_STATISTICS_ASYMPTOTIC_H
 
 #include "minima/infer.h"
 #include "statistics/test_statistic.h"

@@ -2,7 +2,7 @@
  *
  *   free fit ─► a job without all constrained parameters, one without each group ─► errors ─► differences
  *
- * The jobs start at their minimum: held parameters keep their best values. */
+ * The jobs start at their minimum: fixed parameters keep their best values. */
 #include "minima/minimum_search.h"
 #include "minima/conditional_fits.h"
 #include "base/sized.h"

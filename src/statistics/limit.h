@@ -1,6 +1,6 @@
 /* limit.h: shared by limits from formulas and from toys. */
-#ifndef PARITAS_INFER_LIMIT_H
-#define PARITAS_INFER_LIMIT_H
+#ifndef PARITAS_STATISTICS_LIMIT_H
+#define PARITAS_STATISTICS_LIMIT_H
 
 #include "statistics/asymptotic.h"
 

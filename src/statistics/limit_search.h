@@ -3,8 +3,8 @@
  *   tests so far ─► limit_search_propose: brackets of the six curves ─► limit_search_collect: values to test
  *
  * The caller fits them and adds them to the tests, until all brackets are settled or hopeless. */
-#ifndef PARITAS_INFER_LIMIT_SEARCH_H
-#define PARITAS_INFER_LIMIT_SEARCH_H
+#ifndef PARITAS_STATISTICS_LIMIT_SEARCH_H
+#define PARITAS_STATISTICS_LIMIT_SEARCH_H
 
 #include "statistics/limit_tests.h"
 
@@ -33,7 +33,7 @@ struct limit_search {
 
 /* Forgets the brackets, but not how many tests each had. */
 void limit_search_restart(struct limit_search *s);
-/* Sets the brackets of curves that are still sought. true: one jumps, or has had LIMIT_PATIENCE tests. */
+/* Sets the brackets of curves without an answer yet. true: one jumps, or has had LIMIT_PATIENCE tests. */
 bool limit_search_propose(struct limit_search *s);
 /* The proposals, ascending, without doubles: at most ASYMPTOTIC_CURVES. observed: the observed curve needs
  * this one (NULL allowed). */

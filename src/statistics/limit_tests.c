@@ -108,7 +108,7 @@ paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
     return rebuild_curves(tests);
 }
 
-/* Repeats a free fit that the old bound held back. */
+/* Repeats a free fit that ended at the old bound. */
 static paritas_status widen(struct limit_tests *tests, double mu)
 {
     struct infer *infer = tests->a.infer;

@@ -2,8 +2,8 @@
  *
  * CLs(mu) follows from the interpolated observed and Asimov profiles (cls_curve.h). The lowest minimum is
  * continuous in mu. If CLs is not, a fit is in a higher minimum: neighbours' fits are starts for it. */
-#ifndef PARITAS_INFER_LIMIT_TESTS_H
-#define PARITAS_INFER_LIMIT_TESTS_H
+#ifndef PARITAS_STATISTICS_LIMIT_TESTS_H
+#define PARITAS_STATISTICS_LIMIT_TESTS_H
 
 #include "statistics/asymptotic.h"
 #include "statistics/cls_curve.h"

@@ -1,8 +1,8 @@
 /* test_statistic.h: all that depends on the test statistic.
  *
  * To add one: a line in PARITAS_STATISTIC_LIST (paritas_statistics.h), its formula in test_statistic.c. */
-#ifndef PARITAS_INFER_TEST_STATISTIC_H
-#define PARITAS_INFER_TEST_STATISTIC_H
+#ifndef PARITAS_STATISTICS_TEST_STATISTIC_H
+#define PARITAS_STATISTICS_TEST_STATISTIC_H
 
 #include "base/context.h"
 

@@ -26,7 +26,7 @@
 struct point {
     struct infer infer;
     struct infer_profile data;
-    struct infer_point held; /* at 0 */
+    struct infer_point at_zero;
     struct ensemble ensemble;
     double *starts; /* expected at the starts of the parameters, without signal */
     double q;
@@ -200,7 +200,7 @@ static paritas_status open_ensemble(struct search *s, size_t k)
 {
     struct point *point = &s->points[k];
     struct infer *infer = &point->infer;
-    const double *at = point->held.parameters;
+    const double *at = point->at_zero.parameters;
     double *expected = infer_reals(infer, infer->n_data, 1);
     uint32_t *items = infer_array(infer, infer->n_data, sizeof *items);
     TRY(infer_memory(infer));
@@ -229,22 +229,23 @@ static paritas_status open_point(struct search *s, size_t k)
                             true));
     TRY(infer_check_tested(infer, infer->poi, 0.0));
     point->data.data = infer->base.data;
-    point->held = infer_point_at(infer, &point->data, 0.0);
+    point->at_zero = infer_point_at(infer, &point->data, 0.0);
     TRY(infer_free_fit(infer, &point->data));
-    TRY(infer_points(infer, 1, &point->held));
-    TRY(domain_check(infer, point->held.status, "a fit at 0, where toys are drawn,", point->held.parameters));
+    TRY(infer_points(infer, 1, &point->at_zero));
+    TRY(domain_check(infer, point->at_zero.status, "a fit at 0, where toys are drawn,",
+                     point->at_zero.parameters));
     const double mu_hat = point->data.parameters[infer->poi];
-    point->q =
-        statistic_q(PARITAS_STATISTIC_Q0, 0.0, mu_hat, point->held.twice_nll, point->data.result.twice_nll);
-    TRY(infer_polish(infer, &point->held));
+    point->q = statistic_q(PARITAS_STATISTIC_Q0, 0.0, mu_hat, point->at_zero.twice_nll,
+                           point->data.result.twice_nll);
+    TRY(infer_polish(infer, &point->at_zero));
     const double z = sqrt(point->q);
-    request->points[k] =
-        (paritas_look_elsewhere_point){.size = sizeof *request->points,
-                                       .q0 = point->q,
-                                       .mu_hat = mu_hat,
-                                       .z_local = z,
-                                       .p_local = normal_cdf(-z),
-                                       .status = infer_worse(point->data.result.status, point->held.status)};
+    request->points[k] = (paritas_look_elsewhere_point){
+        .size = sizeof *request->points,
+        .q0 = point->q,
+        .mu_hat = mu_hat,
+        .z_local = z,
+        .p_local = normal_cdf(-z),
+        .status = infer_worse(point->data.result.status, point->at_zero.status)};
     return open_ensemble(s, k);
 }
 

@@ -2,8 +2,8 @@
  *
  *   expected data ─► toy_fits_open: their fit, near which toys' fits end ─► store, ensemble
  *   toy_fits_run: stored rows, then chunks of toys ─► fit ─► errors ─► `see` ─► store, caller */
-#ifndef PARITAS_INFER_TOY_FITS_H
-#define PARITAS_INFER_TOY_FITS_H
+#ifndef PARITAS_TOYS_TOY_FITS_H
+#define PARITAS_TOYS_TOY_FITS_H
 
 #include "minima/infer.h"
 #include "toys/toy_runner.h"

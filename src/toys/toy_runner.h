@@ -1,8 +1,8 @@
 /* toy_runner.h: runs of toys, without statistics: chunks, progress, tally.
  *
  *   toys first .. end - 1 ─► chunks, ensembles in turn ─► those not present ─► run ─► progress */
-#ifndef PARITAS_INFER_TOY_RUNNER_H
-#define PARITAS_INFER_TOY_RUNNER_H
+#ifndef PARITAS_TOYS_TOY_RUNNER_H
+#define PARITAS_TOYS_TOY_RUNNER_H
 
 #include "fit/ensemble.h"
 

@@ -137,7 +137,8 @@ static paritas_status add_tested_nuisances(struct toy_test *test)
     }
     for (int k = 0; k < pool->n_places; k++) wanted = wanted && mu != pool->place[k];
     if (!wanted || !moved) return PARITAS_OK;
-    TRY(domain_find_outside(infer->context, infer->model, parameters, infer->base.data, 0, NULL, &n_outside));
+    TRY(paritas_find_outside(infer->context, infer->model, parameters, infer->base.data, 0, NULL,
+                             &n_outside));
     if (n_outside > 0) return PARITAS_OK;
     struct infer_point *point = &test->point[pool->n_places];
     *point = *from;

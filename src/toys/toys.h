@@ -7,8 +7,8 @@
  *
  * As pyhf's ToyCalculator: nuisance parameters from the conditional fit to data; main and auxiliary data
  * drawn. p-value: fraction of toys with at least the observed statistic. */
-#ifndef PARITAS_INFER_TOYS_H
-#define PARITAS_INFER_TOYS_H
+#ifndef PARITAS_TOYS_TOYS_H
+#define PARITAS_TOYS_TOYS_H
 
 #include "fit/ensemble.h"
 #include "minima/infer.h"

@@ -1,8 +1,8 @@
 /* toys_tail.h: p-values from toys with weights.
  *
  *   pool ─► toys by falling q ─► sums of weights down to a q ─► p-values with errors, expected band */
-#ifndef PARITAS_INFER_TOYS_TAIL_H
-#define PARITAS_INFER_TOYS_TAIL_H
+#ifndef PARITAS_TOYS_TOYS_TAIL_H
+#define PARITAS_TOYS_TOYS_TAIL_H
 
 #include "toys/toy_pool.h"
 

@@ -9,8 +9,8 @@
  *   (e_j - r) (d - (e_j + r) / 2) / s^2    of a measurement; r: of the tested value
  * With p_j this density, the weight of hypothesis H is p_H / mean of p_j over all J strengths. It is at most
  * J, since both hypotheses are among them. */
-#ifndef PARITAS_INFER_TOYS_WEIGHTS_H
-#define PARITAS_INFER_TOYS_WEIGHTS_H
+#ifndef PARITAS_TOYS_TOYS_WEIGHTS_H
+#define PARITAS_TOYS_TOYS_WEIGHTS_H
 
 #include "minima/infer.h"
 

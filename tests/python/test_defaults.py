@@ -23,6 +23,15 @@ STRUCTS = [
     ("paritas_potential_options", ["kappa fit", "losscone fit"],
      [kappa.shade_currents, kappa.spacecraft_potential], set()),
 ]  # fmt: skip
+#: structs whose options are written out in Python: functions, and keywords of other names
+WRITTEN = [
+    ("paritas_limit_request", "limit", paritas.upper_limit, {"statistic": "test_stat"}),
+    ("paritas_limit_toys_request", "limit", paritas.upper_limit_toys, {"statistic": "test_stat"}),
+    ("paritas_interval_toys_request", "interval", paritas.interval_toys, {}),
+    ("paritas_fit_options", "fit", paritas.fit, {"start_is_near": ""}),
+    ("paritas_toys_options", "hypotest-toys", paritas.hypotest_toys,
+     {"n": "", "shard": "", "shards": "", "newton_only": "", "importance": ""}),
+]  # fmt: skip
 #: commands, and the functions of Python that answer the same question
 SAME = [
     ("fit", paritas.fit),
@@ -106,6 +115,19 @@ def test_every_option_has_its_default_in_the_help_and_in_python(name, commands, 
                 continue
             assert shown[option.name].default == option.default, (function, option.name)
             assert f"    {option.name}: {option.doc}" in function.__doc__
+
+
+@pytest.mark.parametrize("name, command, function, keywords", WRITTEN)
+def test_defaults_that_are_written_out_are_the_library_s(name, command, function, keywords):
+    rows, shown = rows_of(command), inspect.signature(function).parameters
+    for option in _engine.options(name).values():
+        if option.word:
+            text, default = rows[option.word]
+            assert option.doc in text, (option.word, text)
+            assert default is None or same(default, option.default), (option.word, text)
+        keyword = keywords.get(option.name, option.name)
+        if keyword:
+            assert shown[keyword].default == option.default, (function, keyword)
 
 
 @pytest.mark.parametrize("command, function", SAME)

@@ -1,8 +1,6 @@
 /* parity.c: checks a device against the CPU bit by bit, f32 against f64. */
 #include "commands/devices/parity_contract.h"
 #include "commands/moon/sweep_questions.h"
-#include "minima/conditional_fits.h"
-#include "minimise/fit_tolerances.h"
 #include "print/table.h"
 
 #include <inttypes.h>
@@ -36,6 +34,7 @@ struct distance {
 struct parity {
     struct session *session;
     enum sweep_family family;
+    const paritas_tolerances *tolerances;
     struct contract_plan plan;
     paritas_context *ours, *reference, *exact, *raw; /* exact, raw: NULL in f64 */
     const char *reference_name;
@@ -179,9 +178,9 @@ static paritas_status kernel_distances(struct parity *p)
             slope = worse(slope, fabs(x_slopes[i] - y_slopes[i]) / largest);
     }
     TRY(hessian_distance(p, &curvature));
-    add_distance(p, "likelihood", "of 1 + deviance", nll, NAN, RAW_NLL);
-    add_distance(p, "gradient", "of the largest slope", slope, NAN, RAW_SLOPE);
-    add_distance(p, "Hessian", "of its rows' largest", curvature, NAN, RAW_CURVATURE);
+    add_distance(p, "likelihood", "of 1 + deviance", nll, NAN, p->tolerances->raw_nll);
+    add_distance(p, "gradient", "of the largest slope", slope, NAN, p->tolerances->raw_slope);
+    add_distance(p, "Hessian", "of its rows' largest", curvature, NAN, p->tolerances->raw_curvature);
     return PARITAS_OK;
 }
 
@@ -216,7 +215,7 @@ static double toys_distance(const struct parity *p, const struct contract_answer
     size_t other = 0;
     if (a->n[CONTRACT_TOYS] != n) return 1.0;
     for (size_t i = 0; i < n; i += CONTRACT_TOY) {
-        const bool same = fabs(x[i] - y[i]) <= POLISHED_Q || (isnan(x[i]) && isnan(y[i]));
+        const bool same = fabs(x[i] - y[i]) <= p->tolerances->q || (isnan(x[i]) && isnan(y[i]));
         other += !same || x[i + 2] != y[i + 2];
     }
     return (double)other / (double)(n / CONTRACT_TOY);
@@ -230,40 +229,35 @@ static void add_worst(struct parity *p, const char *name, const char *unit, enum
                  factor * worst_of(&p->answers, &p->in_f64, q, first, end), most);
 }
 
-/* `minimum`: the polished best fit in f64. */
+/* `minimum`: the best fit in f64, to the last digits. */
 static paritas_status add_distances(struct parity *p, const double *minimum)
 {
     const struct contract_answer *before = &p->unpolished, *after = &p->answers;
     TRY(kernel_distances(p));
-    add_worst(p, "minimum", "NLL", CONTRACT_MINIMUM, 0, 1, POLISHED_NLL);
+    add_worst(p, "minimum", "NLL", CONTRACT_MINIMUM, 0, 1, p->tolerances->nll);
     add_distance(p, "best fit", "errors", parameter_distance(p, before, minimum),
-                 parameter_distance(p, after, minimum), POLISHED_PARAMETER);
+                 parameter_distance(p, after, minimum), p->tolerances->parameter);
     add_distance(p, "errors", "relative", error_distance(p, before), error_distance(p, after),
-                 POLISHED_ERROR);
-    if (p->plan.n_scan > 0) add_worst(p, "scan", "q", CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN, POLISHED_Q);
+                 p->tolerances->error);
+    if (p->plan.n_scan > 0) add_worst(p, "scan", "q", CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN, p->tolerances->q);
     if (p->plan.poi) {
-        add_worst(p, "test", "q", CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS, POLISHED_Q);
-        add_worst(p, "test", "CLs", CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS, POLISHED_CLS);
+        add_worst(p, "test", "q", CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS, p->tolerances->q);
+        add_worst(p, "test", "CLs", CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS, p->tolerances->cls);
     }
     if (p->in_f64.n[CONTRACT_TOYS] > 0)
         add_distance(p, "toys", "part with another q", toys_distance(p, before), toys_distance(p, after),
-                     1.0 - POLISHED_TOYS);
+                     1.0 - p->tolerances->toys);
     return PARITAS_OK;
 }
 
 static paritas_status check_distances(struct parity *p)
 {
-    struct infer infer;
-    struct infer_profile best;
-    struct infer_profile *const list[1] = {&best};
-    paritas_status status = infer_open(&infer, p->exact, p->session->model, &p->session->job, false);
-    best = (struct infer_profile){.data = infer.base.data};
-    if (status == PARITAS_OK) status = infer_free_fit(&infer, list[0]);
-    struct infer_point minimum = {.profile = &best, .parameters = best.parameters};
-    if (status == PARITAS_OK) status = infer_polish(&infer, &minimum);
-    if (status == PARITAS_OK) status = add_distances(p, minimum.parameters);
-    infer_close(&infer);
-    return status;
+    const struct session *session = p->session;
+    double *minimum = numbers(p->session, session->n_parameters);
+    TRY(allocated(session));
+    memcpy(minimum, p->in_f64.values[CONTRACT_BEST], session->n_parameters * sizeof *minimum);
+    TRY(paritas_fit_refine(p->exact, session->model, &session->job, minimum));
+    return add_distances(p, minimum);
 }
 
 static const char *missing(const struct parity *p, int quantity)
@@ -418,6 +412,7 @@ static int run(struct session *session)
     p->session = session;
     p->ok = true;
     p->family = family;
+    p->tolerances = paritas_contract_tolerances();
     p->plan.ntoys = option_whole(session, "--ntoys");
     p->plan.seed = option_whole(session, "--seed");
     const ptrdiff_t poi = family == SWEEP_FAMILIES ? poi_of(session) : -1;

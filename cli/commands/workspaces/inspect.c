@@ -1,23 +1,21 @@
 /* inspect.c: what a workspace holds. */
 #include "session.h"
-#include "histfactory/workspace/workspace_spec.h"
 #include "print/table.h"
 
 #include <stdio.h>
 
-static void write_parameter(struct writer *w, const struct session *session, size_t i,
-                            hf_constraint constraint)
+static void write_parameter(struct writer *w, const struct session *session, size_t i, const char *constraint)
 {
     const struct range bounds = bounds_of(session, i);
     write_object(w, NULL, false);
-    write_members(w, "name:s constraint:s init:n", parameter_name(session, i),
-                  hf_constraint_kinds[constraint].inspected, paritas_model_suggested_init(session->model)[i]);
+    write_members(w, "name:s constraint:s init:n", parameter_name(session, i), constraint,
+                  paritas_model_suggested_init(session->model)[i]);
     write_numbers(w, "bounds", 2, (const double[2]){bounds.lower, bounds.upper});
     write_bool(w, "fixed", paritas_model_suggested_fixed(session->model)[i]);
     write_close(w);
 }
 
-static void write_json(struct session *session, const struct json *summary, const struct hf_spec *spec)
+static void write_json(struct session *session, const struct json *summary)
 {
     struct writer *w = &session->writer;
     const paritas_model *model = session->model;
@@ -40,9 +38,10 @@ static void write_json(struct session *session, const struct json *summary, cons
     }
     write_close(w);
     write_array(w, "model_parameters", true);
-    for (size_t k = 0; k < spec->n_sets; k++)
-        for (size_t i = 0; i < spec->sets[k].size; i++)
-            write_parameter(w, session, spec->sets[k].first + i, spec->sets[k].constraint);
+    for (size_t k = 0; k < paritas_model_set_count(model); k++) {
+        const paritas_parameter_set set = paritas_model_set(model, k);
+        for (size_t i = 0; i < set.n; i++) write_parameter(w, session, set.first + i, set.constraint);
+    }
     write_close(w);
     for (const struct json *entry = summary->first; entry; entry = entry->next)
         write_tree(w, entry->key, entry);
@@ -84,21 +83,25 @@ static void write_channels(struct session *session)
     table_close(&table);
 }
 
-static void write_parameters(struct session *session, const struct hf_spec *spec)
+static void write_parameters(struct session *session)
 {
+    const paritas_model *model = session->model;
+    const unsigned char *flags = paritas_model_suggested_fixed(model);
     struct table table;
     table_open(&table, &session->out, "parameters|size|constraint|start|bounds|", "l z l 6 l l");
-    for (size_t k = 0; k < spec->n_sets; k++) {
-        const struct hf_set *set = &spec->sets[k];
+    for (size_t k = 0; k < paritas_model_set_count(model); k++) {
+        const paritas_parameter_set set = paritas_model_set(model, k);
+        const struct range first = bounds_of(session, set.first);
         char bounds[64], fixed[32];
         size_t n_fixed = 0;
-        for (size_t i = 0; i < set->size; i++) n_fixed += set->fixed[i] != 0;
-        snprintf(bounds, sizeof bounds, "%.6g .. %.6g", set->lower[0], set->upper[0]);
+        for (size_t i = 0; i < set.n; i++) n_fixed += flags[set.first + i] != 0;
+        snprintf(bounds, sizeof bounds, "%.6g .. %.6g", first.lower, first.upper);
         snprintf(fixed, sizeof fixed, "%zu fixed", n_fixed);
-        table_row(&table, set->name, (size_t)set->size, hf_law(set)->inspected, set->init[0], bounds,
-                  n_fixed == set->size ? "fixed"
-                  : n_fixed > 0        ? fixed
-                                       : "");
+        table_row(&table, set.name, set.n, set.constraint, paritas_model_suggested_init(model)[set.first],
+                  bounds,
+                  n_fixed == set.n ? "fixed"
+                  : n_fixed > 0    ? fixed
+                                   : "");
     }
     table_close(&table);
 }
@@ -119,7 +122,7 @@ static void describe_pois(struct session *session)
     text_format(out, "\n\n");
 }
 
-static void write_tables(struct session *session, const struct json *summary, const struct hf_spec *spec)
+static void write_tables(struct session *session, const struct json *summary)
 {
     struct text *out = &session->out;
     struct table table;
@@ -129,7 +132,7 @@ static void write_tables(struct session *session, const struct json *summary, co
     describe_pois(session);
     write_channels(session);
     text_format(out, "\n");
-    write_parameters(session, spec);
+    write_parameters(session);
     text_format(out, "\n");
     table_open(&table, out, "|measurement|poi", "l l l");
     const struct json *first = first_of(json_get(summary, "measurements"));
@@ -145,17 +148,12 @@ static void write_tables(struct session *session, const struct json *summary, co
 static int run(struct session *session)
 {
     struct paritas_workspace *summary = NULL;
-    struct hf_spec *spec = NULL;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = refuse_several_pois(session);
     if (status == PARITAS_OK)
         status = paritas_workspace_inspect(session->context, session->workspace, &summary);
-    if (status == PARITAS_OK)
-        status = hf_spec_read(session->context, session->workspace, option_text(session, "--measurement"),
-                              option_text(session, "--poi"), &spec);
-    if (status == PARITAS_OK && session->json) write_json(session, summary->root, spec);
-    if (status == PARITAS_OK && !session->json) write_tables(session, summary->root, spec);
-    hf_spec_free(spec);
+    if (status == PARITAS_OK && session->json) write_json(session, summary->root);
+    if (status == PARITAS_OK && !session->json) write_tables(session, summary->root);
     paritas_workspace_free(summary);
     return status;
 }

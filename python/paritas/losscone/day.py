@@ -18,6 +18,7 @@ else:  # the library's arrays become attributes in __init__
     er_attitude_arrays = er_day_arrays = er_mag_arrays = object
 
 _REASONS = list(_engine.er_reasons())
+_OPTIONS = _engine.options("paritas_day_options")
 
 
 class Count(NamedTuple):
@@ -211,9 +212,7 @@ class Day(er_day_arrays):
         return _engine.er_apply_spice(os.fspath(folder), library, spin._table, self._memory)
 
     def mask_sunlight(
-        self,
-        angle: float = _engine.options("paritas_day_options")["sunlight"].default,
-        theta: ArrayLike | None = None,
+        self, angle: float = _OPTIONS["sunlight"].default, theta: ArrayLike | None = None
     ) -> None:
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
@@ -229,9 +228,7 @@ class Day(er_day_arrays):
         return self._memory.subtract_background(_engine.er_theta() if theta is None else theta)
 
     def mask_counts(
-        self,
-        least: float = _engine.options("paritas_day_options")["least_counts"].default,
-        theta: ArrayLike | None = None,
+        self, least: float = _OPTIONS["least_counts"].default, theta: ArrayLike | None = None
     ) -> None:
         """Masks rows with fewer than `least` counts a cell, made from fluxes, and saturated rows. Fluxes
         below half a count become half a count. Spectra need the fluxes before."""
