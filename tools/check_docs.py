@@ -4,8 +4,8 @@
 Generated pages are current. Links and named files exist. Every public function is in the C page, and every
 tolerance in the contract. Every command and option is known to the program. Blocks of commands with answers
 are run, all of a page in one folder, and answer what is shown (times may differ, a line "..." stands for
-any). Snippets of C compile. The table of places names all files that an addition touches. With pages named,
-only these are looked at. Python's standard library only."""
+any). Snippets of C compile. Every law of constraints has its row. The table of places names all files that an
+addition touches. With pages named, only these are looked at. Python's standard library only."""
 
 import os
 import re
@@ -143,6 +143,17 @@ def wrong_tolerances():
     ]
 
 
+def missing_laws():
+    """Every word of the list of constraints has its row on the page, and the word of inspect."""
+    header, page = "kernels/histfactory/histfactory_constraints.h", "docs/semantics.md"
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [
+        f"{page}: {word} or {inspected} is missing"
+        for word, inspected in re.findall(r'LAW\(\w+, \w+, "(\w+)", "(\w+)"', (ROOT / header).read_text())
+        if f"\n| `{word}` |" not in text or f"`{inspected}`" not in text
+    ]
+
+
 def code_of(path):
     """The text of a file of C or CMake without its comments."""
     text = path.read_text()
@@ -186,7 +197,7 @@ def main():
         if not current:
             bad.append("generated pages are not current")
         bad.extend(wrong_places())
-        bad += missing_functions() + wrong_tolerances()
+        bad += missing_functions() + wrong_tolerances() + missing_laws()
     for page in pages:
         text = page.read_text(encoding="utf-8")
         prose = re.sub(r"```.*?```", "", text, flags=re.S)

@@ -14,7 +14,7 @@
 #define CUSTOM_TERM (-1.0)
 #define CUSTOM_PADDING (-2.0)
 
-/* At CUSTOM_S_name. Value and gradient need those before WEIGHT. */
+/* Vectors at CUSTOM_S_name. Value and gradient need those before WEIGHT. */
 #define CUSTOM_SLAB_VECTORS(VECTOR)                                                 \
     VECTOR(X, slots)                                                                \
     VECTOR(ACTIVE, slots)                                                           \

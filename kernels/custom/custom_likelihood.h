@@ -51,7 +51,7 @@ FN expectation custom_expect(MODEL_PARAMETERS, u32 i)
                               mr + mi[CUSTOM_R_OWN]);
 }
 
-/* At S_X. Leaves what custom_curvature needs. */
+/* Evaluates at S_X. Leaves what custom_curvature needs. */
 FN_LARGE real model_value(MODEL_PARAMETERS, u32 derivatives)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -140,7 +140,7 @@ FN real custom_element(MODEL_PARAMETERS, GLOBAL const real *weight, u32 j, u32 k
     return acc8_total(sum);
 }
 
-/* kap 1: Hessian, 0: Fisher matrix, else between; damped; 1 in inactive slots. After model_value at S_X. */
+/* Damped curvature after model_value, 1 in inactive slots; kap 1: Hessian, 0: Fisher matrix, else between. */
 FN_LARGE void custom_curvature(MODEL_PARAMETERS, real kap, real damping)
 {
     const u32 exact = ANY(kap > R(0.0));
@@ -189,7 +189,7 @@ FN_LARGE void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
     tiles_solve_upper(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, v);
 }
 
-/* As tiles_negative_direction. Returns the curvature; 0: v is 0. */
+/* Finds a direction as tiles_negative_direction does. Returns its curvature; 0: v is 0. */
 FN_LARGE real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *found = CUSTOM_S(SCALARS) + 1;

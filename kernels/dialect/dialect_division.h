@@ -14,7 +14,7 @@
 #define BUILT_NAN 0x7fc00000
 #define BUILT_ONE 0x3f800000
 #define BUILT_FRACTION 0x007fffff
-/* 0: zero, subnormal; 255: infinity, NaN */
+/* The exponent's bits; 0: zero, subnormal; 255: infinity, NaN */
 #define BUILT_EXPONENT(bits) ((bits) >> 23)
 /* half the distance to the next number */
 #define BUILT_HALF_UNIT(bits) FROM_BITS(((bits) & BUILT_INFINITY) - (24 << 23))

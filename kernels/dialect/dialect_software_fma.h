@@ -44,7 +44,7 @@ static inline fma_pair fma_sum_to_odd(fma_pair a, fma_pair b)
     return (fma_pair)(bits - (step & even & (error != zero)));
 }
 
-/* Of a factor's magnitude. */
+/* Magnitude of a factor. */
 static inline fma_bits fma_factor_in_range(fma_pair x)
 {
     const fma_pair zero = {0.0, 0.0};

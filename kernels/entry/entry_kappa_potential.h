@@ -4,7 +4,7 @@
 
 #include "kappa/kappa_potential.h"
 
-/* Of a job. Without a density: not `some`, and a plasma that every function takes. */
+/* Plasma of a job. Without a density: not `some`, and a plasma that every function takes. */
 FN kappa_plasma charging_plasma(GLOBAL const elem *in, lane_rows rows, u32 stride, PRIVATE mask *some)
 {
     const real density = LOAD_ROWS(in, rows, stride, CHARGING_DENSITY);

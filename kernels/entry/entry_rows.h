@@ -41,7 +41,7 @@ enum fit_args {
 
 enum fit_job_vectors { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
 #define FIT_JOB_SIZE(slots) (FIT_JOB_VECTORS * (slots))
-/* Of FIT_JOB_FREE. Kinked: free, with a kink at 0, which is within the bounds. */
+/* Values of FIT_JOB_FREE. Kinked: free, with a kink at 0, which is within the bounds. */
 enum fit_slot { FIT_SLOT_FIXED, FIT_SLOT_FREE, FIT_SLOT_KINKED };
 
 /* Vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */

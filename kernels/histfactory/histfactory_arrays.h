@@ -24,7 +24,7 @@
 
 #include "histfactory/histfactory_constraints.h"
 
-/* After the header, at HF_I_name. */
+/* Tables after the header, at HF_I_name. */
 #define HF_INT_TABLES(TABLE_OF)                                                       \
     TABLE_OF(CHANNELS, n->channels *HF_WORDS(hf_channel_record))                      \
     TABLE_OF(PANELS, n->panels *HF_WORDS(hf_panel_record))                            \
@@ -42,7 +42,7 @@
     TABLE_OF(SCALAR_PLACE, n->scalars)                                                \
     TABLE_OF(SCALAR_SPOT, n->scalars)
 
-/* At HF_R_name. */
+/* Arrays at HF_R_name. */
 #define HF_REAL_ARRAYS(ARRAY)                                                               \
     ARRAY(NOMINAL, 8 * n->cells)                                                            \
     ARRAY(LAMBDA0, 8 * n->panels)                   /* 1 in padding bins, else 0 */         \
@@ -52,8 +52,8 @@
     ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */ \
     ARRAY(AFFINE, n->affine)                        /* hf_affine_row, each by slot; empty without laws of y */
 
-/* At HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables identifies
- * stored toys. */
+/* Vectors at HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables
+ * identifies stored toys. */
 #define HF_SLAB_MAIN(VECTOR)                                                          \
     VECTOR(X, n->slots)      /* where functions evaluate */                           \
     VECTOR(ACTIVE, n->slots) /* 1: free and not at a bound */                         \

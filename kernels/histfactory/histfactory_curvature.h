@@ -239,7 +239,7 @@ FN_LARGE void model_solve(HF_PARAMETERS, GLOBAL real *v)
     hf_solve_locals(HF, v);
 }
 
-/* As tiles_negative_direction. Returns the curvature; 0: v is 0. */
+/* Finds a direction as tiles_negative_direction does. Returns its curvature; 0: v is 0. */
 FN_LARGE real model_negative_direction(HF_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *scalars = HF_S(SCALARS_OF_FIT);

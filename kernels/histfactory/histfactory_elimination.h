@@ -16,7 +16,7 @@
 #define HF_PIVOT_LEAST R(1e-5)
 #endif
 
-/* CELL_TEMP: rates without `set`; 0 in units without it. */
+/* Puts rates without `set` into CELL_TEMP; 0 in units without it. */
 FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
 {
     const u32 units = ch->units;
@@ -41,7 +41,7 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
     }
 }
 
-/* Of rates, then of rates without each coupled set. */
+/* Jacobians of rates, then of rates without each coupled set. */
 FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 {
     const u32 cell = hf_cell_at(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
@@ -127,7 +127,7 @@ FN pack hf_eliminate_common(HF_PARAMETERS, hf_local_pivot p, pack curve, u32 eli
     return eliminate ? pflush(PFMA(-c, PDIVIDE(c, own), curve)) : curve;
 }
 
-/* Of the local block, or with `eliminate` of its factor. */
+/* Element of the local block, or with `eliminate` of its factor. */
 FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u32 eliminate)
 {
     const u32 slot = hf_local_slot(mi, ch, m, p.panel) + p.b;

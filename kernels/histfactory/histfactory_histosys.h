@@ -228,7 +228,7 @@ typedef struct {
     u32 add; /* to the array's sums of panels before */
 } hf_sums_target;
 
-/* Of a panel of `bins` bins, from its first block on. `place`: of n entries, in HT1. */
+/* Sums over a panel of `bins` bins, from its first block on. `place`: places of n entries in HT1. */
 FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_numbers block, CONSTANT u32 *place, u32 n,
                         GLOBAL const real *weight, hf_sums_target target, u32 even)
 {
@@ -260,7 +260,7 @@ FN hf_numbers hf_shift_blocks(HF_PARAMETERS, hf_unit un, u32 panel, u32 varied)
                          hf_shifts(HF, un, panel, varied).row, varied);
 }
 
-/* Over all panels. `u` counts within the channel. */
+/* Sums over all panels. `u` counts within the channel. */
 FN void hf_sums_of_unit(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, hf_sums_target target, u32 even,
                         u32 varied)
 {

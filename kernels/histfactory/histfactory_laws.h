@@ -35,7 +35,7 @@ FN pack hf_gaussian_curvature(hf_term c, real kap UNUSED)
     return c.strength;
 }
 
-/* As a bin's. */
+/* A Poisson term, as a bin's. */
 FN pack hf_poisson_value(hf_term c)
 {
     const pack mean = pflush(c.strength * c.y);
@@ -120,7 +120,7 @@ FN hf_term hf_term_of_y(HF_PARAMETERS, u32 slot)
     return c;
 }
 
-/* In slots of laws of y their answers, in others `other`. Neighbouring slots may have different laws. */
+/* Each slot of a law of y takes its answer, others `other`. Neighbouring slots may have different laws. */
 #define HF_IN_ITS_SLOTS(NAME, answer, function)                    \
     c.strength = hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot); \
     if (PANY(c.strength > PK(0.0))) answer = PSELECT(c.strength > PK(0.0), function, answer);

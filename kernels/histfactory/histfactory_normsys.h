@@ -172,7 +172,7 @@ FN void hf_normsys_products(HF_PARAMETERS, hf_part_key key, GLOBAL real *exponen
     }
 }
 
-/* By one polynomial code, the usual case; the others. */
+/* Products by one polynomial code, the usual case; then by the others. */
 FN_LARGE void hf_polynomial_products(HF_PARAMETERS, hf_part_key key, GLOBAL real *exponents)
 {
     hf_normsys_products(HF, key, exponents, 4, 0, 0);

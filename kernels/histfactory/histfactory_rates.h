@@ -277,7 +277,7 @@ FN void hf_local_gradient(HF_PARAMETERS, hf_part part, GLOBAL real *gradient)
     }
 }
 
-/* Of the part's channels: added in dense slots. */
+/* Gradient of the part's channels, added in dense slots. */
 FN_LARGE void hf_gradient(HF_PARAMETERS, hf_part_key key)
 {
     const hf_part part = hf_part_of(mi, key);
@@ -300,7 +300,7 @@ FN void hf_constraint_gradient(HF_PARAMETERS)
         TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, pflush(hf_slope_of_y(HF, i, LOADP(gradient, i))));
 }
 
-/* For every worker; HF_HUGE outside the domain. `derivatives`: 0, 1 or MODEL_SLOPE. */
+/* The value, for every worker; HF_HUGE outside the domain. `derivatives`: 0, 1 or MODEL_SLOPE. */
 FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
 {
     hf_normsys_regions(HF);

@@ -57,7 +57,7 @@ FN u32 hf_shift_count(CONSTANT u32 *mi)
 {
     return mi[HF_DENSE] * (hf_has_shift_codes(mi) ? hf_shift_codes_of(mi)->count : 1);
 }
-/* Per histosys entry, its element there. */
+/* Each histosys entry's element there. */
 FN CONSTANT u32 *hf_shift_places(CONSTANT u32 *mi)
 {
     return hf_has_shift_codes(mi) ? (CONSTANT u32 *)(mi + hf_shift_codes_of(mi)->place) : HF_I(HISTOSYS_SLOT);
@@ -116,7 +116,7 @@ FN u32 hf_below(u32 l, u32 m)
 {
     return 8 * (l * (l - 1) / 2 + m);
 }
-/* By slot. */
+/* Pivots by slot. */
 FN GLOBAL real *hf_local_pivots(HF_PARAMETERS)
 {
     return HF_S(LOCAL_D) - mi[HF_DENSE];
@@ -215,7 +215,7 @@ FN hf_numbers hf_numbers_of(CONSTANT elem *table, GLOBAL const real *row, u32 va
     return numbers;
 }
 
-/* 0: not of this kind. */
+/* Precisions; 0: not of this kind. */
 FN hf_numbers hf_precisions(HF_PARAMETERS, u32 varied)
 {
     return hf_numbers_of(HF_R(PRECISION), HF_S(WIDTHS), varied);
@@ -224,7 +224,7 @@ FN hf_numbers hf_taus(HF_PARAMETERS, u32 varied)
 {
     return hf_numbers_of(HF_R(TAU), HF_S(WIDTHS) + mi[HF_SLOTS], varied);
 }
-/* Of normsys entries. */
+/* Coefficients of normsys entries. */
 FN hf_numbers hf_coefficients(HF_PARAMETERS, u32 varied)
 {
     return hf_numbers_of(HF_R(NORMSYS), HF_S(WIDTHS) + 2 * mi[HF_SLOTS], varied);

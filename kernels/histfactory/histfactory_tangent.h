@@ -64,7 +64,7 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     return PFMA(base1, g, PFMA(LOADP(HF_S(BASE), cell), g1, sum));
 }
 
-/* At HF_S_X: G into XE, G' into XS (0: clipped), lambda' into COMMON. Keeps lambda and the interpolation. */
+/* Puts G into XE, G' into XS (0: clipped), lambda' into COMMON. Keeps HF_S_X, lambda and interpolation. */
 FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
 {
     const pack zero = PK(0.0);

@@ -8,7 +8,7 @@ enum charging_args { CHARGING_ARG_JOBS, CHARGING_ARG_RULE = 3, CHARGING_ARG_POTE
 #define CHARGING_CONVERGED 0u
 #define CHARGING_SUMS 1u /* trapezoids, the usual way */
 
-/* For currents only the plasma. */
+/* Numbers of a job. Currents take only the plasma. */
 enum charging_job {
     CHARGING_DENSITY, /* 1/m^3; 0: no distribution */
     CHARGING_KAPPA,
@@ -41,7 +41,7 @@ enum currents_answer {
     CURRENTS_SIZE
 };
 
-/* As paritas_potential_status. */
+/* Numbers of paritas_potential_status. */
 #define CHARGING_FOUND 0.0
 #define CHARGING_NO_DISTRIBUTION 1.0
 #define CHARGING_ABOVE_RANGE 2.0

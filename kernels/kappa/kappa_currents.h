@@ -39,7 +39,7 @@ TABLE(elem, current_nodes,
                          ELEM(0.71689675381302254),   ELEM(0.77271073569441984),  ELEM(0.82404682596848777),
                          ELEM(0.87006209578927718),   ELEM(0.91000099298695147),  ELEM(0.94320776350220048),
                          ELEM(0.96913727600136634),   ELEM(0.98736427798565474),  ELEM(0.99759360999851066)};
-/* Of the first half; the others mirror them. */
+/* Weights of the first half; the others mirror them. */
 TABLE(elem, current_weights, CHARGING_NODES / 2) = {
     ELEM(0.0061706148999943452), ELEM(0.01426569431446678),  ELEM(0.022138719408709706),
     ELEM(0.02964929245771818),   ELEM(0.036673240705540081), ELEM(0.043095080765976602),
@@ -107,7 +107,7 @@ FN real current_photo_slope(real potential, PRIVATE real *value)
     return FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot);
 }
 
-/* Only those that escape. */
+/* Secondary electrons that escape. */
 FN real current_secondaries(GLOBAL real *s, current_plasma p, real potential, real lower, real upper,
                             real secondary_energy)
 {
@@ -151,7 +151,7 @@ FN real current_ions(current_plasma p, real potential)
            SELECT(repelled, kappa_exp(SELECT(repelled, -ratio, R(0.0))), attracted);
 }
 
-/* In shade. */
+/* Currents in shade. */
 typedef struct {
     real electrons, secondaries, ions;
     real net;   /* positive: charges up */

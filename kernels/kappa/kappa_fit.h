@@ -59,7 +59,7 @@ FN vector3 matrix3_times(matrix3 m, vector3 x)
     return y;
 }
 
-/* Outside `in`: the unit matrix. */
+/* The matrix within `in`, the unit matrix outside. */
 FN matrix3 matrix3_within(matrix3 m, mask3 in)
 {
     u32 at = 0;
@@ -364,7 +364,7 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
     return o;
 }
 
-/* Of half the Hessian, where active. */
+/* Covariance from half the Hessian, where active. */
 FN matrix3 fit_covariance(matrix3 hessian, mask3 active)
 {
     const factor3 f = matrix3_factor(matrix3_within(hessian, active));
@@ -401,7 +401,7 @@ FN void fit_store(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows, fit_outcome 
     }
 }
 
-/* After misfit_load. */
+/* Fits spectra after misfit_load. */
 FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 {
     GLOBAL const real *data = s + KAPPA_S_DATA;

@@ -17,7 +17,7 @@
 #define BEAM_FAR LIMIT(7.5, 5.7)     /* BEAM_REACH in widths */
 
 enum beam_knowledge { BEAM_UNKNOWN, BEAM_LEARNT, BEAM_TABULATED };
-/* BEAM_FREE: the whole row's misfit. BEAM_BY_TABLE + t: table t. */
+/* Modes of a row. BEAM_FREE: the whole row's misfit. BEAM_BY_TABLE + t: table t. */
 enum beam_mode { BEAM_NONE, BEAM_BY_SLOPE, BEAM_FREE, BEAM_BY_TABLE };
 
 #define BEAM_PROFILE(row) (s + BEAM_PROFILES + SWEEP_CELLS * (size_t)(row))
@@ -46,7 +46,7 @@ FN real beam_width(CONSTANT elem *mr)
     return LOADM1(mr, LOSSCONE_BEAM_WIDTH);
 }
 
-/* For new data. By the whole team, up to a barrier. */
+/* Forgets what new data change. The whole team calls it, up to a barrier. */
 FN void beam_forget(GLOBAL real *s)
 {
     TEAM_FOR(i, SWEEP_SLOTS) {

@@ -33,7 +33,7 @@ FN void bootstrap_sizes(losscone_run run, GLOBAL const elem *sweep, GLOBAL real 
     }
 }
 
-/* After cells_prepare. By the whole team, up to a barrier. */
+/* Begins after cells_prepare. The whole team calls it, up to a barrier. */
 FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, real ratio, real amplitude)
 {
     TEAM_FOR(i, run.rows) {
@@ -154,7 +154,7 @@ FN void bootstrap_sums(GLOBAL real *s, u32 row)
     }
 }
 
-/* By the whole team. */
+/* Draws new data. The whole team calls it. */
 FN void bootstrap_renew(LOSSCONE_PARAMETERS, bootstrap_draw draw)
 {
     TEAM_FOR(row, sweep_rows(mi)) {

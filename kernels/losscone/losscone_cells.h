@@ -101,7 +101,7 @@ FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
     (s + CELLS_VALID)[row] = acc8_total(valid);
 }
 
-/* Of a row, or of its five energies. */
+/* Inverses of a row, or of its five energies. */
 FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
 {
     const real energy = row < sweep_rows(mi) ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0),
@@ -187,7 +187,7 @@ FN void cells_end_row(GLOBAL real *s, u32 row)
     }
 }
 
-/* By the whole team, up to a barrier. */
+/* Prepares the cells. The whole team calls it, up to a barrier. */
 FN void cells_prepare(LOSSCONE_PARAMETERS)
 {
     TEAM_FOR(row, SWEEP_SLOTS) {

@@ -36,7 +36,7 @@ FN u32 grid_first(confidence_grid grid, real u)
 
 /* ---- boxes, by one worker ---- */
 
-/* Never lowers a flag. */
+/* Marks points with a flag, and never lowers one. */
 FN void confidence_mark(GLOBAL real *s, confidence_grid grid, real low, real high, u32 flag)
 {
     GLOBAL real *flags = s + CONFIDENCE_FLAG;

@@ -125,7 +125,7 @@ FN pack losscone_datum(losscone_run run, pack model)
     return run.lillis ? model : m_log(model + PK(LOSSCONE_FLOOR));
 }
 
-/* By the team, up to a barrier. */
+/* Prepares the sweep. The whole team calls it, up to a barrier. */
 FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     TEAM_FOR_PACK(cell, run.rows * run.cells) {

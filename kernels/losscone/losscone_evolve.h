@@ -78,7 +78,7 @@ FN u32 evolve_best(GLOBAL const real *value, u32 n)
     return best;
 }
 
-/* Below `n`, from word k of member m. */
+/* A choice below `n`, from word k of member m. */
 FN u32 evolve_choice(evolve_fit fit, GLOBAL const real *s, u32 k, u32 m, u32 n)
 {
     return (U32_OF(EVOLVE_COLUMN(EVOLVE_WORD + k)[m]) * n) >> 16;
@@ -150,7 +150,7 @@ typedef struct {
     int settled;           /* the population came to rest */
 } evolve_end;
 
-/* After point_prepare. units: unit-cube points of the Latin hypercube, then of the Sobol set. */
+/* Evolves after point_prepare. units: unit-cube points of the Latin hypercube, then of the Sobol set. */
 FN evolve_end evolve(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units, u32 most)
 {
     evolve_populate(fit, s, units);

@@ -4,7 +4,7 @@
 
 #include "losscone/losscone_search.h"
 
-/* of 1 + misfit: a centre above the minimum by less counts as minimum */
+/* part of 1 + misfit: a centre above the minimum by less counts as minimum */
 #define SEARCH_CENTRAL LIMIT(1e-7, 1e-5)
 
 #define BEAM_NOTHING 1e-20 /* changes no bit of a model */
@@ -39,8 +39,8 @@ FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const r
     return acc8_total(sum);
 }
 
-/* By the formula (losscone_direct.h), in f64 with the bits of losscone_misfit. By the whole team, up to a
- * barrier. */
+/* Misfit by the formula (losscone_direct.h), in f64 with the bits of losscone_misfit. The whole team calls
+ * it, up to a barrier. */
 FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real *to)
 {
     const losscone_run run = losscone_run_of(mi, mr);

@@ -63,7 +63,7 @@ FN void point_tabulate(GLOBAL real *s, u32 row, u32 energies)
     }
 }
 
-/* After cells_prepare; `most`: largest amplitude. By the whole team, up to a barrier. */
+/* Prepares points after cells_prepare; `most`: largest amplitude. The whole team calls it and waits. */
 FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, real most)
 {
     TEAM_FOR(row, SWEEP_SLOTS) {

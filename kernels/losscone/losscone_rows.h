@@ -102,7 +102,7 @@ enum profiled_potential { PROFILED_MISFIT, PROFILED_R, PROFILED_A, PROFILED_SIZE
 #define PROFILES_OUT(potentials) (PROFILED_SIZE * (potentials) + 1)
 
 #define CONFIDENCE_SETS 8
-/* Behind a sweep's row. */
+/* Numbers behind a sweep's row. */
 enum confidence_tail {
     CONFIDENCE_LIMIT, /* highest misfit of the set */
     CONFIDENCE_LOWER, /* the plateau */
@@ -111,7 +111,7 @@ enum confidence_tail {
 };
 enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDENCE_SETS), CONFIDENCE_OUT };
 
-/* Behind a sweep's row. */
+/* Numbers behind a sweep's row. */
 enum bootstrap_tail {
     BOOTSTRAP_U,
     BOOTSTRAP_R,

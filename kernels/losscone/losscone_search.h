@@ -36,7 +36,7 @@ FN real search_limit(GLOBAL const real *s)
     return FMA(-s[SEARCH_NEAR], s[SEARCH_BEST], s[SEARCH_BEST]) - SEARCH_ROUNDING;
 }
 
-/* By the whole team, up to a barrier. */
+/* Bounds the pending boxes. The whole team calls it, up to a barrier. */
 FN void pending_bound(LOSSCONE_PARAMETERS, u32 roughly)
 {
     const u32 pending = U32_OF(s[SEARCH_PENDING]);
@@ -49,7 +49,7 @@ FN void pending_bound(LOSSCONE_PARAMETERS, u32 roughly)
     }
 }
 
-/* Of box w over its families: BOUND_LEAST, BOUND_LINES or BOUND_LEAN. */
+/* Sum of box w over its families: BOUND_LEAST, BOUND_LINES or BOUND_LEAN. */
 FN real pending_sum(CONSTANT u32 *mi, GLOBAL const real *s, u32 w, u32 which)
 {
     return sum8(PENDING_BOUND(w) + which, losscone_families(mi));
@@ -116,7 +116,7 @@ FN u32 search_full(GLOBAL const real *s)
     return s[SEARCH_FREE] == R(0.0) && s[SEARCH_USED] == REAL_OF(SEARCH_HEAP_MOST);
 }
 
-/* In the heap, or on the stack while the heap is full. */
+/* Place of a box in the heap, or on the stack while the heap is full. */
 FN GLOBAL real *search_place(GLOBAL real *s, real bound, u32 kind)
 {
     const u32 deep = U32_OF(s[SEARCH_STACKED]), given_back = U32_OF(s[SEARCH_FREE]),
@@ -312,7 +312,7 @@ FN void search_slice(CONSTANT elem *mr, GLOBAL real *s)
     if (!(box.r0 < box.r1)) s[SEARCH_PENDING] = R(1.0);
 }
 
-/* At the limit of boxes: any answer, and what the remaining bounds could gain. */
+/* Answers at the limit of boxes: any answer, and what the remaining bounds could gain. */
 FN void search_give_up(LOSSCONE_PARAMETERS)
 {
     if (s[SEARCH_BEST] == UNBOUNDED && s[SEARCH_HEAPED] > R(0.0)) {
@@ -456,7 +456,7 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
     s[SEARCH_SLICES] = REAL_OF(n);
 }
 
-/* SEARCH_BEST: the least misfit below `best`. After beam_forget. By the whole team. */
+/* Finds SEARCH_BEST, the least misfit below `best`, after beam_forget. The whole team calls it. */
 FN void search_run(LOSSCONE_PARAMETERS, real best)
 {
     ONE_WORKER

@@ -7,7 +7,7 @@
 #include "minimise/minimiser_sizes.h"
 #include "numeric/sum.h"
 
-/* From the entry: bounds; 1 where the slot is a parameter of the fit, else 0. */
+/* What the entry gives: bounds; 1 where the slot is a parameter of the fit, else 0. */
 #define FIT_LOWER (MODEL_WORK)
 #define FIT_UPPER (MODEL_WORK + MODEL_SLOTS)
 #define FIT_FREE (MODEL_WORK + 2 * MODEL_SLOTS)
@@ -94,7 +94,7 @@ FN pack fit_within(pack x, pack lower, pack upper)
     return PSELECT(x < lower, lower, PSELECT(x > upper, upper, x));
 }
 
-/* 0: no limit. */
+/* The step within its cap; 0: no limit. */
 FN pack fit_capped(pack step, pack cap)
 {
     step = PSELECT(AND(cap > PK(0.0), step > cap), cap, step);

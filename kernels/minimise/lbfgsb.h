@@ -119,7 +119,7 @@ FN real lbfgsb_least(MODEL_PARAMETERS)
 
 /* ---- small dense algebra: one worker ---- */
 
-/* In place. Returns lanes where it is not positive. */
+/* Factors in place. Returns lanes where the matrix is not positive. */
 FN_LARGE mask lbfgsb_cholesky(GLOBAL real *a)
 {
     mask bad = R(0.0) > R(1.0);
@@ -301,7 +301,7 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 
 /* ---- the step ---- */
 
-/* From POINT: DOWN, UP, PATH, BREAK. CAUCHY := 0. */
+/* Finds DOWN, UP, PATH and BREAK from POINT. CAUCHY := 0. */
 FN void lbfgsb_path(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -443,7 +443,7 @@ FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
 }
 
-/* For lbfgsb_subspace_factor; known if no slot is at a bound. */
+/* Products for lbfgsb_subspace_factor; known if no slot is at a bound. */
 FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_at_bound)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;

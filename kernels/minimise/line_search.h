@@ -11,7 +11,7 @@ typedef struct {
     mask bracketed, early;
 } line_search;
 
-/* From value and slope at 0 toward 1, at most to `most`. */
+/* Begins with value and slope at 0, toward 1 and at most to `most`. */
 FN line_search line_search_begin(real value, real slope, real most)
 {
     line_search q;

@@ -504,7 +504,7 @@ FN mask newton_come_back(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     return edge;
 }
 
-/* In errors, by the last Hessian's diagonal. One worker. */
+/* Largest slope x error, by the last Hessian's diagonal. One worker calls it. */
 FN real newton_pull(MODEL_PARAMETERS)
 {
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;

@@ -388,7 +388,7 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     return f;
 }
 
-/* Within bounds, and exactly at those that it nearly reaches. */
+/* Moves x within bounds, and exactly to those that it nearly reaches. */
 FN pack qn_snap(pack x, pack lower, pack upper)
 {
     const pack to = PSELECT(x < lower + QN_SNAP, lower, x);
@@ -471,7 +471,7 @@ FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
     return fit_dot(MODEL, QN_S(ring), QN_Y(ring));
 }
 
-/* At MODEL_X: accept or shorten, pair, active set and factor. */
+/* Evaluates at MODEL_X: accepts or shortens the step, updates pair, active set and factor. */
 FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
 {
     const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, MODEL_SLOPE);

@@ -281,7 +281,7 @@ FN pack m_normal_cdf(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* Also where m_normal_cdf is 0. */
+/* Holds also where m_normal_cdf is 0. */
 FN pack m_log_normal_cdf(pack x)
 {
     pack a = m_abs(x);

@@ -34,7 +34,7 @@ FN philox_block philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 key0, u32 key1)
     return b;
 }
 
-/* 24 bits: exact in every precision. */
+/* A uniform number of 24 bits, exact in every precision. */
 FN real philox_uniform(u32 word)
 {
     return (REAL_OF(word >> 8) + R(0.5)) * R(5.9604644775390625e-8);

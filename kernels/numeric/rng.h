@@ -95,7 +95,7 @@ FN pack rng_normal_of(pack u)
     return x;
 }
 
-/* From -8.2 to 8.2. */
+/* A normal number, from -8.2 to 8.2. */
 FN pack rng_normal(rng_stream s)
 {
     const rng_block b = rng_draw(s, 0);

@@ -204,7 +204,7 @@ FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
     found[2] = was_flat;
 }
 
-/* In place; `found`: as in tile_factor. */
+/* Factors in place; `found`: as in tile_factor. */
 FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least,
                      real doubt, real flat, GLOBAL real *found)
 {

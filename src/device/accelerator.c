@@ -83,7 +83,7 @@ paritas_status accelerator_lacks_f64(paritas_context *context, const struct acce
                         accelerator->device->name);
 }
 
-/* DEVICE_ABSENT if one is missing. */
+/* Finds the interface's functions; DEVICE_ABSENT if one is missing. */
 static paritas_status find_functions(paritas_context *context, const struct accelerator *accelerator)
 {
     const struct accelerator_libraries *libraries = accelerator->operations->libraries;
@@ -325,7 +325,7 @@ static int allocate(struct accelerator *accelerator, size_t bytes, void **memory
     return code;
 }
 
-/* Contents are lost. */
+/* Makes a buffer large enough; its contents are lost. */
 static int reserve(struct accelerator *accelerator, struct accelerator_buffer *buffer, size_t bytes)
 {
     if (bytes < sizeof(uint64_t)) bytes = sizeof(uint64_t);

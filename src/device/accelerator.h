@@ -138,10 +138,10 @@ struct accelerator {
 
 /* ---- shared by backends ---- */
 
-/* Out of memory, or a broken device. */
+/* Fails for a code of the interface: memory ran out, or the device is broken. */
 paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator,
                                 const char *what, int code);
-/* The same unless `code` is 0. */
+/* Fails in the same way unless `code` is 0. */
 paritas_status accelerator_check(paritas_context *context, const struct accelerator *accelerator,
                                  const char *what, int code);
 /* `who` (compiler, driver) refuses an entry; code 0: none; log: NULL, empty or put on one line. */

@@ -22,7 +22,7 @@ const char *device_name(const struct paritas_device *device);
 /* Teams per launch that keep the device busy. */
 uint32_t device_teams(const struct paritas_device *device);
 
-/* Unique in the process; the only thing contexts share. */
+/* A number unique in the process. Contexts share nothing else. */
 uint64_t device_model_serial(void);
 /* Uploads missing tables where devices keep models, the last DEVICE_RESIDENTS used; others read the
  * caller's. */

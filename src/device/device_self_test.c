@@ -72,7 +72,7 @@ static paritas_status compare(paritas_context *context, const struct paritas_dev
     return PARITAS_OK;
 }
 
-/* Runs on a CPU opened for it. */
+/* Finds the CPU's answers, on a CPU opened for them. */
 static paritas_status reference(paritas_context *context, unsigned precision,
                                 const struct self_test_data *data, double *wanted)
 {

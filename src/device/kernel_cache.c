@@ -25,7 +25,7 @@ bool kernel_cache_key(paritas_context *context, const char *made_by, const char 
     return true;
 }
 
-/* Allocated. NULL: no cache. */
+/* The path of a file in the cache, allocated. NULL: no cache. */
 static char *path_of(paritas_context *context, const char *key, const char *ending)
 {
     if (!context->cache) return NULL;
@@ -64,7 +64,7 @@ void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
     return NULL;
 }
 
-/* Makes missing parents, too. */
+/* Makes the folders of a path. */
 static void make_folders(char *path)
 {
     for (char *c = path + 1; *c; c++) {

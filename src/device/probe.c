@@ -183,7 +183,7 @@ static bool listen_to(paritas_context *context, struct probe *probe, int pipe, l
     return false;
 }
 
-/* `state`: from collect. */
+/* Puts into words how the child ended. `state`: from collect. */
 static void describe_end(char *text, size_t room, int state)
 {
     const int number = state != -1 && WIFSIGNALED(state) ? WTERMSIG(state) : 0;

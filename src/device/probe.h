@@ -31,7 +31,7 @@ enum probe_end {
 enum probe_end probe_run(paritas_context *context, struct probe *probe,
                          void (*work)(paritas_context *context, struct probe *probe));
 
-/* In the child: tells that a device is open, and what `info` holds by now. */
+/* The child tells by these that a device is open, and what `info` holds by now. */
 void probe_opened(struct probe *probe, const struct paritas_device *device);
 void probe_tell(struct probe *probe);
 

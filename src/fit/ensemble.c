@@ -94,7 +94,7 @@ static paritas_status draw_probes(paritas_context *context, const struct ensembl
     return *data ? draw_rows(context, e, 0, ENSEMBLE_PROBES, *data) : paritas_fail_memory(context);
 }
 
-/* For a run, unless its fits begin in f32. */
+/* Keeps the probes for a run, unless its fits begin in f32. */
 static paritas_status keep_probes(paritas_context *context, struct ensemble *e, const struct profile *probes)
 {
     if (profile_begins_in_f32(context, &e->options.plan)) return PARITAS_OK;
@@ -104,7 +104,7 @@ static paritas_status keep_probes(paritas_context *context, struct ensemble *e, 
     return PARITAS_OK;
 }
 
-/* By how much a fit ends above another method's, in NLL; 0 where that has no answer. */
+/* The height of a fit's end above another method's, in NLL; 0 where that has no answer. */
 static double rise(double value, double other, paritas_fit_status status_of_other)
 {
     return status_of_other == PARITAS_FIT_CONVERGED ? value - other : 0.0;

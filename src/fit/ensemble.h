@@ -45,7 +45,7 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *mod
 /* Borrows `options`' pointers. Close also after a failure. */
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,
                              struct ensemble *ensemble);
-/* From now on each fit from many starts, as for toys of several minima. */
+/* Later fits have many starts each, as toys of several minima need. */
 void ensemble_use_many_starts(struct ensemble *ensemble);
 void ensemble_close(struct ensemble *ensemble);
 

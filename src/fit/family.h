@@ -109,7 +109,7 @@ static inline const struct frozen *paritas_model_frozen(const struct paritas_mod
     return (const struct frozen *)model;
 }
 
-/* INVALID_ARGUMENT with the reason if there is none. */
+/* Refuses models without an expectation, with the reason. */
 paritas_status family_check_expectation(paritas_context *context, const struct frozen *model);
 
 /* paritas_expected_data_of on a device of the caller's choice. */

@@ -17,7 +17,7 @@ void rows_put_point(const struct frozen *model, const double *point, const doubl
 /* kernel → user */
 void rows_get_point(const struct frozen *model, const double *row, double *point);
 
-/* Finite, and not negative if a count. */
+/* Can it be a datum: finite, and not negative if it is a count? */
 static inline bool rows_is_datum(const struct frozen *model, size_t i, double value)
 {
     return value - value == 0.0 && (value >= 0.0 || !frozen_counts(model, i));

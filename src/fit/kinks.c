@@ -73,7 +73,7 @@ static double sign_of(const struct at_kinks *k, size_t p, enum side side)
     return up ? 1.0 : -1.0;
 }
 
-/* Both answers of a side. */
+/* Finds both answers of a side. */
 static paritas_status run_side(struct at_kinks *k, enum side side)
 {
     const double place = fits_are_raw(k->context) ? KINK_SIDE_F32 : KINK_SIDE_F64;
@@ -233,7 +233,7 @@ static void put_answer(struct at_kinks *k, double *answer)
     }
 }
 
-/* Its memory and list of kinks. */
+/* Takes the memory and lists the kinks. */
 static paritas_status open_kinks(struct at_kinks *k, struct arena *arena)
 {
     const size_t p = k->model->n_parameters, slots = k->model->n_slots, size = answer_size(k->model);

@@ -81,7 +81,7 @@ bool profile_begins_in_f32(const paritas_context *context, const struct profile_
 struct paritas_device *profile_device(const paritas_context *context, const struct profile_plan *plan);
 /* Turns an f32 answer into an f64 start. False: not finite. */
 bool profile_land(const struct profile_plan *plan, bool conditional, double *point);
-/* In NLL, half of same_minimum: a conditional fit further below its free fit found another minimum. */
+/* Half of same_minimum, in NLL. A conditional fit further below its free fit found another minimum. */
 double profile_same_minimum(const paritas_context *context, const struct profile_plan *plan);
 
 #endif

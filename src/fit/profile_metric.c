@@ -209,7 +209,7 @@ static paritas_status expect_conditional(paritas_context *context, const struct 
     return PARITAS_OK;
 }
 
-/* Of conditional fits. */
+/* The metric of conditional fits. */
 static paritas_status find_conditional(paritas_context *context, const struct profile_plan *plan,
                                        const double *expected, struct arena *arena,
                                        struct profile_metric *metric)

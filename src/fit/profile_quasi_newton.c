@@ -53,7 +53,7 @@ static void put_metric(const struct profile_metric *metric, size_t slots, const 
     }
 }
 
-/* From free fits' ends to conditional fits' starts. */
+/* Writes the way from free fits' ends to conditional fits' starts. */
 static void put_response(const struct profile_plan *plan, double *in)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);

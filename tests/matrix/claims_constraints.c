@@ -87,8 +87,8 @@ static void assert_parameter(const struct fixture *f, size_t p, const char *what
                              double tolerance)
 {
     if (fabs(got - wanted) <= tolerance) return;
-    fail_msg("%s: the %s is %.9g, but %.9g by differences", paritas_model_parameter_name(f->model, p), what,
-             got, wanted);
+    fail_msg("%s: the %s is %.9g, and should be %.9g", paritas_model_parameter_name(f->model, p), what, got,
+             wanted);
 }
 
 /* Central differences of values and of slopes, one parameter after the other. */
@@ -109,9 +109,11 @@ CLAIM(slopes_and_curvatures_are_differences)
         points[(2 * p) * n + p] += step;
         points[(2 * p + 1) * n + p] -= step;
     }
-    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 1, NULL, values, slopes, NULL));
     ASSERT_OK(context,
-              paritas_evaluate(context, f.model, 1, points + 2 * n * n, 1, NULL, NULL, NULL, curvatures));
+              paritas_evaluate(context, f.model, rows, points, 1, NULL,
+                               SIZED(paritas_evaluate_answers, .twice_nll = values, .gradient = slopes)));
+    ASSERT_OK(context, paritas_evaluate(context, f.model, 1, points + 2 * n * n, 1, NULL,
+                                        SIZED(paritas_evaluate_answers, .hessian = curvatures)));
     assert_true(context->device->launches > launches);
     for (size_t p = 0; p < n; p++) {
         const size_t up = 2 * p, down = up + 1;
@@ -145,7 +147,9 @@ CLAIM(draws_have_the_slopes_and_curvatures_of_their_laws)
     ASSERT_OK(context, paritas_expected_data(context, f.model, 1, point, expected));
     ASSERT_OK(context,
               draw_toys(context, f.model, &(struct draws){.seed = 11}, expected, f.n_data, TOYS, data));
-    ASSERT_OK(context, paritas_evaluate(context, f.model, 1, point, TOYS, data, NULL, slopes, curvatures));
+    ASSERT_OK(context,
+              paritas_evaluate(context, f.model, 1, point, TOYS, data,
+                               SIZED(paritas_evaluate_answers, .gradient = slopes, .hessian = curvatures)));
     for (size_t p = 0; p < n; p++) {
         double mean = 0.0, square = 0.0, curvature = 0.0;
         for (size_t t = 0; t < TOYS; t++) {

@@ -164,7 +164,7 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     return PARITAS_OK;
 }
 
-/* Those larger than `most` numbers. */
+/* Releases rows of more than `most` numbers. */
 static void release_rows(struct paritas_device *device, size_t most)
 {
     struct cpu_state *state = device->state;

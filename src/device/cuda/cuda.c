@@ -61,7 +61,7 @@ static void cuda_leave(struct accelerator *accelerator)
     state_of(accelerator)->api.cuCtxPopCurrent_v2(&(cuda_context){NULL});
 }
 
-/* `fallback` if unknown to the driver. */
+/* An attribute of the device; `fallback` if the driver does not know it. */
 static int ask(const struct cuda_state *state, int attribute, int fallback)
 {
     int value = fallback;

@@ -41,7 +41,7 @@ static const struct accelerator_code metal_codes[] = {
     {METAL_NOT_COMPLETED, false, "the kernel did not complete and Metal gives no reason"},
     {0, false, NULL}};
 
-/* Sends a message without arguments; with arguments. */
+/* These send a message without arguments, and with arguments. */
 #define ASK(state, object, method) ((state)->methods.method.send(object, (state)->methods.method.selector))
 #define SEND(state, object, method, ...) \
     ((state)->methods.method.send(object, (state)->methods.method.selector, __VA_ARGS__))
@@ -51,7 +51,7 @@ static void release(const struct metal_state *state, metal_id object)
     if (object) ASK(state, object, release);
 }
 
-/* Truncated; "" for nil. */
+/* Copies a string as far as there is room; "" for nil. */
 static void copy_text(const struct metal_state *state, metal_id string, char *text, size_t size)
 {
     const char *bytes = string ? ASK(state, string, UTF8String) : NULL;

@@ -30,7 +30,7 @@ static const char *const loaders[] = {
 static const char *const functions[] = {OPENCL_FUNCTIONS(LIBRARY_NAME) NULL};
 static const struct accelerator_libraries libraries = {.names = loaders, .functions = functions};
 
-/* Numbered over all platforms. */
+/* Finds a device by its number over all platforms. */
 static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator)
 {
     struct opencl_state *state = accelerator->state;
@@ -58,7 +58,7 @@ static paritas_status find_device(paritas_context *context, const struct acceler
     return accelerator_absent(context, accelerator, "OpenCL", found);
 }
 
-/* `value` stays if unknown. */
+/* Asks for a property of the device; `value` stays if it is unknown. */
 static void ask_device(const struct opencl_state *state, uint32_t what, void *value, size_t size)
 {
     char answer[sizeof(uint64_t)];

@@ -126,9 +126,9 @@ static paritas_status refuse_config(const struct build *build, uint32_t config, 
 }
 
 /* The law that the measurement or the kind asks for. */
-static struct hf_law law_of(const struct hf_set *set, const struct set_build *from)
+static struct hf_configured_law law_of(const struct hf_set *set, const struct set_build *from)
 {
-    struct hf_law law = {false, false, set->kind->constraint, 0.0, 1.0};
+    struct hf_configured_law law = {false, false, set->kind->constraint, 0.0, 1.0};
     if (from->config && from->config->law.given) law = from->config->law;
     if (!set->kind->fill) law.constraint = hf_constraint_given(law.constraint);
     return law;
@@ -145,7 +145,7 @@ static bool is_of_parameter(hf_constraint constraint)
 
 /* A configured law must fit the kind, and have its numbers. */
 static paritas_status check_law(const struct build *build, const struct hf_set *set,
-                                const struct set_build *from, const struct hf_law *law)
+                                const struct set_build *from, const struct hf_configured_law *law)
 {
     const struct hf_modifier_kind *kind = set->kind;
     const struct hf_constraint_kind *wanted = &hf_constraint_kinds[law->constraint];
@@ -183,7 +183,7 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     struct hf_raw *raw = build->raw;
     struct hf_spec *spec = build->spec;
     const struct hf_modifier_kind *kind = set->kind;
-    const struct hf_law law = law_of(set, from);
+    const struct hf_configured_law law = law_of(set, from);
     const size_t n = set->size;
     set->name = from->name->text;
     TRY(check_law(build, set, from, &law));

@@ -78,7 +78,7 @@ enum hf_setting {
     HF_SETTINGS
 };
 /* A configured constraint: the auxiliary datum measures offset + slope * parameter. */
-struct hf_law {
+struct hf_configured_law {
     bool given;
     bool is_affine; /* offset or slope given */
     hf_constraint constraint;
@@ -86,7 +86,7 @@ struct hf_law {
 };
 struct hf_raw_config {
     struct hf_name *name;
-    struct hf_law law;
+    struct hf_configured_law law;
     struct hf_list settings[HF_SETTINGS]; /* bounds: pairs lower, upper */
     int fixed;                            /* -1: absent */
 };

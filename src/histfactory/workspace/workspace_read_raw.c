@@ -253,14 +253,15 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
 }
 
 /* Member `constraint` of a configuration, beyond pyhf's schema. */
-static paritas_status read_law(const struct hf_place *place, const struct json *node, struct hf_law *law)
+static paritas_status read_law(const struct hf_place *place, const struct json *node,
+                               struct hf_configured_law *law)
 {
     const struct json *type, *offset, *slope;
     char found[64], words[96];
     TRY(HF_FIELDS(place, node, false, {"type", HF_STRING, &type},
                   {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope}));
-    *law = (struct hf_law){true, offset || slope, hf_constraint_of_word(type->text),
-                           offset ? offset->number : 0.0, slope ? slope->number : 1.0};
+    *law = (struct hf_configured_law){true, offset || slope, hf_constraint_of_word(type->text),
+                                      offset ? offset->number : 0.0, slope ? slope->number : 1.0};
     if (law->constraint == HF_CONSTRAINT_COUNT)
         return hf_refuse(HF_MEMBER(place, "type"), "must be %s, found %s",
                          hf_constraint_words(NULL, " or ", words), hf_describe(type, found));
