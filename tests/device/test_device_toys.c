@@ -81,10 +81,9 @@ struct chunks {
     uint64_t next;
 };
 
-static paritas_status see_chunk(void *user, paritas_context *context, int which, uint64_t first, size_t n)
+static paritas_status see_chunk(void *user, int which, uint64_t first, size_t n)
 {
     struct chunks *chunks = user;
-    assert_true(context->device == chunks->context->device);
     assert_true(which == 0 && first == chunks->next && chunks->n < COUNT(chunks->size));
     chunks->next += n;
     chunks->size[chunks->n++] = n;

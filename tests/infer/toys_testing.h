@@ -4,6 +4,7 @@
 #define PARITAS_TESTS_INFER_TOYS_TESTING_H
 
 #include "common.h"
+#include "toys/toy_p_values.h"
 #include "toys/toys.h"
 #include "share.h"
 
