@@ -1,4 +1,4 @@
-# make            the release program, build/release/bin/paritas
+# make            the program for this machine, build/release/bin/paritas (for any: CMAKE_FLAGS=-DPARITAS_VARIANTS=all)
 # make demo       a real analysis, fitted, with its limits, and as a page that Python writes
 # make python     the Python package as a wheel in dist/
 # make test       every test

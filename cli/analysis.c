@@ -36,7 +36,7 @@ static paritas_status run_in_turn(struct session *session, const struct analysis
     for (size_t k = 0; k < session->n_pois; k++) {
         session->job.pois = session->pois + k;
         session->job.n_pois = 1;
-        void *result = element(session, analysis->result_size);
+        void *result = arena_element(session, analysis->result_size);
         TRY(allocated(session));
         TRY(analysis->analyse(session, result));
         if (!session->json) {
@@ -66,7 +66,7 @@ paritas_status analysis_run(struct session *session)
     if (analysis->needs_poi) TRY(require_poi(session));
     TRY(load_asimov(session));
     if (session->n_pois > 1 && analysis->several == POIS_IN_TURN) return run_in_turn(session, analysis);
-    void *result = element(session, analysis->result_size);
+    void *result = arena_element(session, analysis->result_size);
     TRY(allocated(session));
     TRY(analysis->analyse(session, result));
     if (!session->json) {

@@ -97,17 +97,6 @@ static void describe_option(const struct option *row, struct described *shown)
         describe_number(of, shown);
 }
 
-const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
-{
-    EACH_OPTION(command, group, option)
-    {
-        if (letter != 0 && option->letter == letter) return option;
-        if (letter == 0 && strlen(option->name) == length && memcmp(option->name, name, length) == 0)
-            return option;
-    }
-    return NULL;
-}
-
 int option_choice(const char *choices, const char *text)
 {
     const size_t length = strlen(text);

@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_OTHER_PROGRAMS_H
 #define PARITAS_CLI_OTHER_PROGRAMS_H
 
-#include "options.h"
+#include "option_tables.h"
 
 /* Is one of the words of `names`, between bars, this one? */
 bool is_one_of(const char *names, const char *word, size_t length);

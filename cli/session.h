@@ -55,6 +55,8 @@ paritas_status open_another(struct session *session, const paritas_options *opti
                             paritas_context **context);
 /* Returns NULL if the variable is not set, or empty. */
 const char *environment_device(void);
+/* Has the command the options of an engine? */
+bool takes_device(const struct command *command);
 
 /* The workspace of the first operand, with --patchset/--patch-name and --patch. */
 paritas_status load_workspace(struct session *session);
@@ -111,15 +113,15 @@ paritas_status load_centres(struct session *session, double **centres);
 /* Fits the session's job, from its start alone; `answers` without size. */
 paritas_status fit_job(struct session *session, paritas_fit_answers answers);
 
-/* Cleared memory in the arena; sized_records also sets sizes. Out of memory: NULL, and allocated() fails:
+/* Cleared memory in the arena; arena_records also sets sizes. Out of memory: NULL, and allocated() fails:
  * check once. */
-double *numbers(struct session *session, size_t n);
-void *elements(struct session *session, size_t n, size_t size);
-void *element(struct session *session, size_t size);
-void *sized_records(struct session *session, size_t n, size_t size);
+double *arena_numbers(struct session *session, size_t n);
+void *arena_elements(struct session *session, size_t n, size_t size);
+void *arena_element(struct session *session, size_t size);
+void *arena_records(struct session *session, size_t n, size_t size);
 /* Room for one more than n elements: `items`, or a copy twice as large. */
-void *grown(struct session *session, void *items, size_t n, size_t size);
-char *copied(struct session *session, const char *text, size_t length);
+void *arena_grown(struct session *session, void *items, size_t n, size_t size);
+char *arena_copied(struct session *session, const char *text, size_t length);
 paritas_status allocated(const struct session *session);
 /* An arena for a part of the run. arena_end frees it and goes back to the outer one. */
 struct arena arena_begin(struct session *session);

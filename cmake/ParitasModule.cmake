@@ -53,7 +53,11 @@ function(paritas_native_isa result)
     set(isa neon)
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     separate_arguments(arguments NATIVE_COMMAND "${CMAKE_C_COMPILER_ARG1}")
-    execute_process(COMMAND "${CMAKE_C_COMPILER}" ${arguments} -march=native -dM -E -x c /dev/null
+    set(empty_file /dev/null)
+    if(CMAKE_HOST_WIN32)
+      set(empty_file NUL)
+    endif()
+    execute_process(COMMAND "${CMAKE_C_COMPILER}" ${arguments} -march=native -dM -E -x c "${empty_file}"
                     OUTPUT_VARIABLE has COMMAND_ERROR_IS_FATAL ANY)
     set(isa avx512)
     foreach(feature AVX512F AVX512DQ AVX512BW AVX512CD AVX512VL)

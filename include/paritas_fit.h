@@ -157,9 +157,8 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
                                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        const paritas_fit_answers *answers);
 
-/* Goes on with Newton's steps from the minimum of a job, in f64, until rounding ends them. Twice the NLL does
- * not feel these steps, but parameters do. `point` (parameter_count): the fit starts there, and it receives the
- * minimum. */
+/* Fits a job from `point`, and goes on with Newton's steps in f64 until rounding ends them. Twice the NLL
+ * does not feel these steps, but parameters do. `point` (parameter_count) receives the minimum. */
 PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
                                               const paritas_job *job, double *point);
 

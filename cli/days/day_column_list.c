@@ -30,8 +30,8 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
 {
     char whole[96];
     const int length = snprintf(whole, sizeof whole, "%s%s", name, suffix);
-    const char *copy = copied(list->session, whole, (size_t)length);
-    list->columns = grown(list->session, list->columns, list->n, sizeof *list->columns);
+    const char *copy = arena_copied(list->session, whole, (size_t)length);
+    list->columns = arena_grown(list->session, list->columns, list->n, sizeof *list->columns);
     if (!copy || !list->columns) return;
     list->columns[list->n++] = (struct column){
         .name = copy, .unit = unit_of(name), .kind = kind, .rows = rows, .width = width, .values = values};

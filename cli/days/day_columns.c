@@ -24,7 +24,7 @@ void write_counts(struct day_work *work, const char *key, size_t n, const char *
 void write_median(struct day_work *work, const char *key, const double *values, const unsigned char *chosen)
 {
     const size_t n = work->sweeps->n;
-    double *sorted = numbers(work->session, n);
+    double *sorted = arena_numbers(work->session, n);
     size_t left = 0;
     for (size_t i = 0; i < n && sorted; i++)
         if (!isnan(values[i]) && (!chosen || chosen[i])) sorted[left++] = values[i];
@@ -71,7 +71,7 @@ static void add_field(struct day_work *work, const char *suffix, const struct da
     const bool always = strcmp(field->name, "status") == 0;
     const size_t n = work->sweeps->n;
     char name[80];
-    void *values = elements(work->session, n, column_size(kind));
+    void *values = arena_elements(work->session, n, column_size(kind));
     for (size_t k = 0; k < n && values; k++) {
         const void *at = (const char *)records->records + k * size + field->offset;
         const bool exists = records->exists[k];
@@ -106,7 +106,7 @@ void column_add_records(struct day_work *work, const char *suffix, const struct 
 const void *values_of_rows(struct day_work *work, enum column_kind kind, const void *values)
 {
     const size_t size = column_size(kind);
-    char *all = elements(work->session, work->sweeps->n * ROWS, size);
+    char *all = arena_elements(work->session, work->sweeps->n * ROWS, size);
     for (size_t i = 0; i < work->sweeps->n * ROWS && all && values; i++)
         memcpy(all + i * size, (const char *)values + i / ROWS * size, size);
     return all;
@@ -116,7 +116,7 @@ const void *values_of_rows(struct day_work *work, enum column_kind kind, const v
 static const char **row_times(struct day_work *work, bool utc)
 {
     const paritas_er_day *day = work->sweeps->day;
-    const char **texts = elements(work->session, ROWS * day->n, sizeof *texts);
+    const char **texts = arena_elements(work->session, ROWS * day->n, sizeof *texts);
     for (size_t i = 0; i < ROWS * day->n && texts; i++) {
         char text[PARITAS_ER_UTC_SIZE > 32 ? PARITAS_ER_UTC_SIZE : 32];
         if (isnan(day->time[i])) continue;
@@ -124,7 +124,7 @@ static const char **row_times(struct day_work *work, bool utc)
             paritas_er_utc(day->time[i], text);
         else
             text[number_write(day->time[i], text)] = '\0';
-        texts[i] = copied(work->session, text, strlen(text));
+        texts[i] = arena_copied(work->session, text, strlen(text));
     }
     return texts;
 }
@@ -164,9 +164,10 @@ static void add_arrays(struct day_work *work, const struct sweep_facts *facts)
 {
     const paritas_er_day *day = work->sweeps->day;
     const size_t n = work->sweeps->n, rows = ROWS * n;
-    unsigned char *lit = elements(work->session, n, 1), *below_lit = elements(work->session, n, 1),
-                  *known = elements(work->session, n, 1);
-    int8_t *polarity = elements(work->session, rows, sizeof *polarity);
+    unsigned char *lit = arena_elements(work->session, n, 1),
+                  *below_lit = arena_elements(work->session, n, 1),
+                  *known = arena_elements(work->session, n, 1);
+    int8_t *polarity = arena_elements(work->session, rows, sizeof *polarity);
     if (!lit || !below_lit || !known || !polarity) return;
     for (size_t k = 0; k < n; k++) {
         lit[k] = day->spacecraft_in_sun[k] == 1.0;
@@ -211,7 +212,7 @@ static void add_mag(struct day_work *work)
 {
     static const char *const names[3] = {"mag_x", "mag_y", "mag_z"};
     for (size_t i = 0; i < 3; i++) {
-        double *values = numbers(work->session, work->sweeps->n);
+        double *values = arena_numbers(work->session, work->sweeps->n);
         for (size_t k = 0; k < work->sweeps->n && values; k++) values[k] = work->sweeps->made->mag[3 * k + i];
         column_add(&work->rows, names[i], "", COLUMN_F64, work->sweeps->n, 0, values);
     }
@@ -223,12 +224,12 @@ void add_sweep_columns(struct day_work *work)
     const paritas_er_day *day = work->sweeps->day;
     const size_t n = work->sweeps->n;
     const struct sweep_facts facts = {.utc = row_times(work, true),
-                                      .start = elements(session, n, sizeof *facts.start),
-                                      .end = elements(session, n, sizeof *facts.end),
-                                      .reason = elements(session, n, sizeof *facts.reason),
-                                      .time = numbers(session, n),
-                                      .polarity = numbers(session, n),
-                                      .rows = elements(session, n, sizeof *facts.rows)};
+                                      .start = arena_elements(session, n, sizeof *facts.start),
+                                      .end = arena_elements(session, n, sizeof *facts.end),
+                                      .reason = arena_elements(session, n, sizeof *facts.reason),
+                                      .time = arena_numbers(session, n),
+                                      .polarity = arena_numbers(session, n),
+                                      .rows = arena_elements(session, n, sizeof *facts.rows)};
     if (allocated(session) != PARITAS_OK) return;
     find_facts(work->sweeps, &facts);
     const struct named_column columns[] = {

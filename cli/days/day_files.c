@@ -29,7 +29,7 @@ paritas_status find_days(struct session *session, paritas_days **days)
 paritas_status make_folder(struct session *session, const char *folder)
 {
     struct platform_info info;
-    char *path = copied(session, folder, strlen(folder));
+    char *path = arena_copied(session, folder, strlen(folder));
     TRY(allocated(session));
     for (char *at = path; *at;) {
         while (platform_is_separator(*at)) at++;

@@ -138,9 +138,9 @@ paritas_status losscone_answer(struct session *session, const struct losscone_pl
     options.first = first;
     for (int model = 0; model < 2; model++) {
         if (!asked[model]) continue;
-        answers->results[model] = sized_records(session, sweeps->n, sizeof(paritas_losscone_result));
+        answers->results[model] = arena_records(session, sweeps->n, sizeof(paritas_losscone_result));
         if (plan->sets.confidence != PARITAS_CONFIDENCE_KIND_NONE)
-            answers->sets[model] = sized_records(session, sweeps->n, sizeof(paritas_confidence));
+            answers->sets[model] = arena_records(session, sweeps->n, sizeof(paritas_confidence));
         TRY(allocated(session));
         options.response = (paritas_losscone_response)model;
         TRY(paritas_losscone_answer(session->context, sweeps, &options, &plan->sets, answers->results[model],

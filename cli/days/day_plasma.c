@@ -78,7 +78,7 @@ void plasma_plan_take(const struct plasma_plan *plan, paritas_day_options *optio
 
 static void add_potentials(struct day_work *work, const paritas_potential *potentials)
 {
-    unsigned char *found = elements(work->session, work->sweeps->n, 1);
+    unsigned char *found = arena_elements(work->session, work->sweeps->n, 1);
     for (size_t k = 0; k < work->sweeps->n && found; k++)
         found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
     const struct day_records records = {"paritas_potential", potentials, found, NULL};
@@ -89,9 +89,9 @@ struct plasma_columns add_plasma(struct day_work *work)
 {
     const paritas_day_sweeps *answers = work->sweeps->made;
     const size_t n = work->sweeps->n;
-    unsigned char *fitted = elements(work->session, n, 1);
+    unsigned char *fitted = arena_elements(work->session, n, 1);
     struct plasma_columns columns = {.fitted = fitted,
-                                     .status = elements(work->session, n, sizeof *columns.status)};
+                                     .status = arena_elements(work->session, n, sizeof *columns.status)};
     if (!fitted || !columns.status) return columns;
     for (size_t k = 0; k < n; k++) {
         fitted[k] = answers->plasma[k].status == PARITAS_SPECTRUM_FITTED;

@@ -17,8 +17,8 @@ static paritas_status names_in(struct session *session, const char *folder, size
                             strerror(errno));
     for (const char *name; (name = platform_folder_next(entries));) {
         if (name[0] == '.') continue;
-        *names = grown(session, *names, *n, sizeof **names);
-        if (*names) (*names)[(*n)++] = copied(session, name, strlen(name));
+        *names = arena_grown(session, *names, *n, sizeof **names);
+        if (*names) (*names)[(*n)++] = arena_copied(session, name, strlen(name));
     }
     platform_folder_close(entries);
     TRY(allocated(session));

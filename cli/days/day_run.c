@@ -403,7 +403,7 @@ static paritas_status note_failure(struct state *state, size_t k, const struct l
     const char *message = paritas_error_message(loaded->context);
     if (loaded->status != PARITAS_INVALID_INPUT && loaded->status != PARITAS_UNREADABLE)
         return paritas_fail(session->context, loaded->status, "%s", message);
-    state->errors[k] = copied(session, message, strlen(message));
+    state->errors[k] = arena_copied(session, message, strlen(message));
     state->n_errors++;
     return allocated(session);
 }
@@ -688,9 +688,9 @@ static paritas_status run_days(struct state *state)
     TRY(make_wanted(state));
     TRY(check_tables(state));
     TRY(open_beside(session, &state->loading.context));
-    state->made = elements(session, n, sizeof *state->made);
-    state->resumed = elements(session, n, sizeof *state->resumed);
-    state->errors = elements(session, n, sizeof *state->errors);
+    state->made = arena_elements(session, n, sizeof *state->made);
+    state->resumed = arena_elements(session, n, sizeof *state->resumed);
+    state->errors = arena_elements(session, n, sizeof *state->errors);
     TRY(allocated(session));
     TRY(start_loading(state, 0));
     for (size_t k = 0; k < n; k++) TRY(one_day(state, k));

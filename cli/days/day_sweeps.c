@@ -74,8 +74,8 @@ static paritas_status open_spice(struct session *session, struct sources *source
 
 static paritas_status add_mag(struct session *session, struct sources *sources, const char *path, int date)
 {
-    paritas_day_file *files = grown(session, sources->mags, sources->n_mags, sizeof *files);
-    const char *copy = copied(session, path, strlen(path));
+    paritas_day_file *files = arena_grown(session, sources->mags, sources->n_mags, sizeof *files);
+    const char *copy = arena_copied(session, path, strlen(path));
     TRY(allocated(session));
     files[sources->n_mags++] = (paritas_day_file){copy, date};
     sources->mags = files;

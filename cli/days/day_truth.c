@@ -105,7 +105,7 @@ void truth_plan_describe(const struct truth_plan *plan, struct writer *writer)
 paritas_status truths_open(struct session *session, size_t n, paritas_truths *truths)
 {
     truths->size = sizeof *truths;
-#define OPEN(name, column, doc) truths->name = numbers(session, n);
+#define OPEN(name, column, doc) truths->name = arena_numbers(session, n);
     PARITAS_TRUTH_LIST(OPEN)
 #undef OPEN
     return allocated(session);

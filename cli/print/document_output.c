@@ -16,7 +16,7 @@ paritas_status answer_made(struct session *session, paritas_status status, parit
 
 paritas_status list_of(struct session *session, const char *option, paritas_names *list)
 {
-    const char **items = elements(session, 2 * session->arguments->n_given, sizeof *items);
+    const char **items = arena_elements(session, 2 * session->arguments->n_given, sizeof *items);
     TRY(allocated(session));
     size_t at = 0;
     list->count = 0;

@@ -10,7 +10,7 @@ paritas_status outside_look(struct session *session, double twice_nll, const dou
 {
     *outside = (struct outside){.looked = !isfinite(twice_nll)};
     if (!outside->looked) return PARITAS_OK;
-    outside->bins = elements(session, session->n_main, sizeof *outside->bins);
+    outside->bins = arena_elements(session, session->n_main, sizeof *outside->bins);
     TRY(allocated(session));
     return paritas_find_outside(session->context, session->model, point, session->job.data, session->n_main,
                                 outside->bins, &outside->n);

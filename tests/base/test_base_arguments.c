@@ -39,6 +39,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
 #define FUNCTIONS(F)                                                                                       \
     F(paritas_open, (NULL, P(context)))                                                                    \
     F(paritas_list_devices, (C, 0, NULL, P(count)))                                                        \
+    F(paritas_options_check, (C, P(name), P(options)))                                                     \
     F(paritas_workspace_read, (C, P(path), P(workspace)))                                                  \
     F(paritas_workspace_parse, (C, P(text), 1, NULL, P(workspace)))                                        \
     F(paritas_workspace_write, (C, P(workspace), 0, P(text), NULL))                                        \
@@ -85,6 +86,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_interval_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                   \
     F(paritas_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                            \
     F(paritas_gof_toys, (C, P(model), NULL, NULL, P(result), NULL))                                        \
+    F(paritas_store_run_read, (C, P(path), P(run)))                                                        \
     F(paritas_store_merge, (C, 1, P(paths), P(output)))                                                    \
     F(paritas_store_hypotest, (C, P(path), OF(result, &toys_result)))                                      \
     F(paritas_er_read, (C, P(path), NULL, P(day)))                                                         \

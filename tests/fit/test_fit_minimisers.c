@@ -234,7 +234,7 @@ TEST(options_that_name_no_method_are_refused)
     assert_non_null(strstr(paritas_error_message(f.context), "options: its size"));
     options.size = sizeof options;
     assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &answers), PARITAS_INVALID_ARGUMENT);
-    assert_non_null(strstr(paritas_error_message(f.context), "minimizer 77"));
+    assert_non_null(strstr(paritas_error_message(f.context), "`minimizer` is 77"));
     assert_string_equal(paritas_minimizer_name(PARITAS_MINIMIZER_NEWTON), "newton");
     assert_string_equal(paritas_minimizer_name(PARITAS_MINIMIZER_LBFGSB), "lbfgsb");
     assert_string_equal(paritas_minimizer_name(PARITAS_MINIMIZER_DE), "de");

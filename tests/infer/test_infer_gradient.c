@@ -362,7 +362,7 @@ TEST(wrong_arguments_are_refused_by_name)
     o.quantity = (paritas_quantity)77;
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
                      PARITAS_INVALID_ARGUMENT);
-    assert_non_null(strstr(paritas_error_message(f.context), "quantity 77"));
+    assert_non_null(strstr(paritas_error_message(f.context), "`quantity` is 77"));
     o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE);
     o.outputs = 2;
     /* of cls and limits alone */

@@ -536,11 +536,11 @@ TEST(what_makes_no_sense_is_refused_by_name)
         const paritas_toys_options *options;
         const char *word;
     } cases[] = {{PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &shard, "shard 1/2"},
-                 {PARITAS_STATISTIC_Q0, 0.05, 0.1, NULL, "qtilde or q"},
-                 {PARITAS_STATISTIC_QTILDE, 0.0, 0.1, NULL, "level 0"},
-                 {PARITAS_STATISTIC_QTILDE, 0.05, 0.0, NULL, "rtol 0"},
-                 {PARITAS_STATISTIC_QTILDE, 0.05, 1.0, NULL, "rtol 1"},
-                 {PARITAS_STATISTIC_QTILDE, 0.05, (double)NAN, NULL, "rtol nan"}};
+                 {PARITAS_STATISTIC_Q0, 0.05, 0.1, NULL, "qtilde|q"},
+                 {PARITAS_STATISTIC_QTILDE, 0.0, 0.1, NULL, "`level` is 0"},
+                 {PARITAS_STATISTIC_QTILDE, 0.05, 0.0, NULL, "`rtol` is 0"},
+                 {PARITAS_STATISTIC_QTILDE, 0.05, 1.0, NULL, "`rtol` is 1"},
+                 {PARITAS_STATISTIC_QTILDE, 0.05, (double)NAN, NULL, "`rtol` is nan"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(find_limit(f.context, f.model, cases[i].statistic, cases[i].level, cases[i].rtol,
                                     cases[i].options, &r),

@@ -57,11 +57,11 @@ static paritas_status open_model(struct live_model *live)
     TRY(load_model(session));
     const size_t n = session->n_parameters;
     live->n_yields = count_yields(session->model);
-    live->point = numbers(session, n);
-    live->values = numbers(session, n);
-    live->errors = numbers(session, n);
-    live->covariance = numbers(session, n * n);
-    live->yields = numbers(session, live->n_yields);
+    live->point = arena_numbers(session, n);
+    live->values = arena_numbers(session, n);
+    live->errors = arena_numbers(session, n);
+    live->covariance = arena_numbers(session, n * n);
+    live->yields = arena_numbers(session, live->n_yields);
     return allocated(session);
 }
 

@@ -316,11 +316,11 @@ static paritas_status prepare(struct bench *b)
     const paritas_model *model = session->model;
     const size_t n = session->n_parameters;
     const double *widths = paritas_model_constraint_widths(model);
-    b->points = numbers(session, BATCH * n);
-    b->values = numbers(session, BATCH + n);
-    b->scanned = sized_records(session, SCAN, sizeof *b->scanned);
-    b->entries = sized_records(session, n, sizeof *b->entries);
-    double *best = numbers(session, n), *errors = numbers(session, n);
+    b->points = arena_numbers(session, BATCH * n);
+    b->values = arena_numbers(session, BATCH + n);
+    b->scanned = arena_records(session, SCAN, sizeof *b->scanned);
+    b->entries = arena_records(session, n, sizeof *b->entries);
+    double *best = arena_numbers(session, n), *errors = arena_numbers(session, n);
     TRY(allocated(session));
     for (size_t k = 0; k < BATCH; k++)
         for (size_t i = 0; i < n; i++)
@@ -567,7 +567,7 @@ static paritas_status bench(struct bench *b)
 
 static int run(struct session *session)
 {
-    struct bench *b = elements(session, 1, sizeof *b);
+    struct bench *b = arena_elements(session, 1, sizeof *b);
     TRY(allocated(session));
     b->session = session;
     b->family = sweep_family_of(session);

@@ -75,7 +75,7 @@ static void write_table(struct text *out, size_t n, const paritas_device_info *f
 
 static int run(struct session *session)
 {
-    paritas_device_info *found = sized_records(session, DEVICES_MAX, sizeof *found);
+    paritas_device_info *found = arena_records(session, DEVICES_MAX, sizeof *found);
     size_t n = 0;
     TRY(allocated(session));
     TRY(paritas_list_devices(session->context, DEVICES_MAX, found, &n));

@@ -141,7 +141,7 @@ static double worst_of(const struct contract_answer *a, const struct contract_an
 static paritas_status hessian_distance(struct parity *p, double *distance)
 {
     const size_t n = p->session->n_parameters;
-    double *largest = numbers(p->session, n);
+    double *largest = arena_numbers(p->session, n);
     TRY(allocated(p->session));
     *distance = 0.0;
     for (size_t k = 0; k < CONTRACT_HESSIANS; k++) {
@@ -253,7 +253,7 @@ static paritas_status add_distances(struct parity *p, const double *minimum)
 static paritas_status check_distances(struct parity *p)
 {
     const struct session *session = p->session;
-    double *minimum = numbers(p->session, session->n_parameters);
+    double *minimum = arena_numbers(p->session, session->n_parameters);
     TRY(allocated(session));
     memcpy(minimum, p->in_f64.values[CONTRACT_BEST], session->n_parameters * sizeof *minimum);
     TRY(paritas_fit_refine(p->exact, session->model, &session->job, minimum));
@@ -407,7 +407,7 @@ static int run(struct session *session)
         TRY(load_model(session));
         TRY(refuse_several_pois(session));
     }
-    struct parity *p = elements(session, 1, sizeof *p);
+    struct parity *p = arena_elements(session, 1, sizeof *p);
     TRY(allocated(session));
     p->session = session;
     p->ok = true;

@@ -22,7 +22,7 @@ paritas_status contract_plan_points(struct session *session, struct contract_pla
     const size_t n = session->n_parameters;
     const paritas_job *job = &session->job;
     const double *width = paritas_model_constraint_widths(session->model);
-    plan->points = numbers(session, CONTRACT_POINTS * n);
+    plan->points = arena_numbers(session, CONTRACT_POINTS * n);
     TRY(allocated(session));
     for (size_t k = 0; k < CONTRACT_POINTS; k++)
         for (size_t i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ struct asking {
 static double *room(struct asking *a, enum contract_quantity quantity, size_t n)
 {
     a->answer->n[quantity] = n;
-    return a->answer->values[quantity] = numbers(a->session, n);
+    return a->answer->values[quantity] = arena_numbers(a->session, n);
 }
 
 static paritas_status ask_likelihood(struct asking *a)
@@ -85,7 +85,7 @@ static paritas_status ask_fit(struct asking *a)
     const size_t n = a->session->n_parameters;
     double *minimum = room(a, CONTRACT_MINIMUM, 5), *best = room(a, CONTRACT_BEST, n),
            *errors = room(a, CONTRACT_ERRORS, n + n * n);
-    a->answer->states = elements(a->session, n, sizeof *a->answer->states);
+    a->answer->states = arena_elements(a->session, n, sizeof *a->answer->states);
     TRY(allocated(a->session));
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     const paritas_fit_answers answers = {.size = sizeof answers,
@@ -106,7 +106,7 @@ static paritas_status ask_fit(struct asking *a)
 static paritas_status ask_scan(struct asking *a)
 {
     const struct contract_plan *plan = a->plan;
-    paritas_scan_point *points = sized_records(a->session, plan->n_scan, sizeof *points);
+    paritas_scan_point *points = arena_records(a->session, plan->n_scan, sizeof *points);
     double *q = room(a, CONTRACT_SCAN_OF_Q, plan->n_scan);
     TRY(allocated(a->session));
     if (plan->n_scan == 0) return PARITAS_OK;

@@ -61,9 +61,9 @@ static paritas_status lay_out(struct session *session, struct contours *c)
     if (c->n_points < 4)
         return usage_failure(session, "--points %zu: a contour needs 4 or more", c->n_points);
     c->n_levels = given_levels > 0 ? given_levels : COUNT_OF(usual_levels);
-    c->levels = numbers(session, c->n_levels);
-    c->best_parameters = numbers(session, session->n_parameters);
-    c->points = sized_records(session, c->n_levels * c->n_points, sizeof *c->points);
+    c->levels = arena_numbers(session, c->n_levels);
+    c->best_parameters = arena_numbers(session, session->n_parameters);
+    c->points = arena_records(session, c->n_levels * c->n_points, sizeof *c->points);
     TRY(allocated(session));
     at = 0;
     for (size_t i = 0; i < c->n_levels; i++)

@@ -31,13 +31,13 @@ struct fitted {
 static paritas_status allocate(struct session *session, struct fitted *fitted)
 {
     const size_t n = session->n_parameters;
-    fitted->values = numbers(session, n);
-    fitted->errors = numbers(session, n);
+    fitted->values = arena_numbers(session, n);
+    fitted->errors = arena_numbers(session, n);
     const bool wants = option_flag(session, "--covariance") || session->n_pois > 1;
-    fitted->covariance = wants ? numbers(session, n * n) : NULL;
-    fitted->down = numbers(session, n);
-    fitted->up = numbers(session, n);
-    fitted->states = elements(session, n, sizeof *fitted->states);
+    fitted->covariance = wants ? arena_numbers(session, n * n) : NULL;
+    fitted->down = arena_numbers(session, n);
+    fitted->up = arena_numbers(session, n);
+    fitted->states = arena_elements(session, n, sizeof *fitted->states);
     TRY(allocated(session));
     for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = NAN;
     return PARITAS_OK;

@@ -57,7 +57,7 @@ static paritas_status test_together(struct session *session, struct tested *test
 {
     tested->best.size = sizeof tested->best;
     tested->point.size = sizeof tested->point;
-    tested->best_parameters = numbers(session, session->n_parameters);
+    tested->best_parameters = arena_numbers(session, session->n_parameters);
     TRY(allocated(session));
     TRY(read_values(session, tested->values));
     const paritas_scan_request request = {.size = sizeof request,

@@ -64,9 +64,9 @@ static paritas_status load_places(struct look *look)
     struct session *session = look->session;
     TRY(patches_open(session, &look->patches));
     look->n = look->patches.n;
-    look->places = elements(session, look->n, sizeof *look->places);
-    look->points = sized_records(session, look->n, sizeof *look->points);
-    size_t *order = elements(session, look->n, sizeof *order);
+    look->places = arena_elements(session, look->n, sizeof *look->places);
+    look->points = arena_records(session, look->n, sizeof *look->points);
+    size_t *order = arena_elements(session, look->n, sizeof *order);
     TRY(allocated(session));
     TRY(paritas_patchset_order(session->context, look->patches.patchset, look->n, order, &look->ordered));
     for (size_t k = 0; k < look->n; k++) look->places[k].patch = &look->patches.items[order[k]];
@@ -91,8 +91,8 @@ static paritas_status load_places(struct look *look)
 static paritas_status run_toys(struct look *look)
 {
     struct session *session = look->session;
-    const paritas_model **models = elements(session, look->n, sizeof *models);
-    paritas_job *jobs = elements(session, look->n, sizeof *jobs);
+    const paritas_model **models = arena_elements(session, look->n, sizeof *models);
+    paritas_job *jobs = arena_elements(session, look->n, sizeof *jobs);
     TRY(allocated(session));
     for (size_t k = 0; k < look->n; k++) {
         models[k] = look->places[k].session.model;
@@ -215,7 +215,7 @@ static int run(struct session *session)
         return usage_failure(session, option_given(session, "--patch-name")
                                           ? "look-elsewhere takes all patches, not --patch-name"
                                           : "look-elsewhere needs --patchset FILE: a signal in each patch");
-    struct look *look = elements(session, 1, sizeof *look);
+    struct look *look = arena_elements(session, 1, sizeof *look);
     TRY(allocated(session));
     look->session = session;
     const paritas_status status = look_elsewhere(look);

@@ -21,8 +21,9 @@ static paritas_status analyse(struct session *session, void *result)
     struct likelihood *l = result;
     session->no_fits = true;
     TRY(load_point(session, option_text(session, "--point"), &l->point));
-    if (option_flag(session, "--gradient")) l->gradient = numbers(session, session->n_parameters);
-    if (option_flag(session, "--expected")) l->expected = numbers(session, session->n_main + session->n_aux);
+    if (option_flag(session, "--gradient")) l->gradient = arena_numbers(session, session->n_parameters);
+    if (option_flag(session, "--expected"))
+        l->expected = arena_numbers(session, session->n_main + session->n_aux);
     TRY(allocated(session));
     TRY(paritas_evaluate(session->context, session->model, 1, l->point, 1, NULL,
                          &(paritas_evaluate_answers){.size = sizeof(paritas_evaluate_answers),

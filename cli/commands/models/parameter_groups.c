@@ -15,10 +15,10 @@ static paritas_status add_group(struct session *session, struct parameter_groups
     for (size_t i = 0; i < groups->n; i++)
         if (strlen(groups->names[i]) == length && memcmp(groups->names[i], name, length) == 0)
             return usage_failure(session, "--groups: two groups are named %s", groups->names[i]);
-    groups->names = grown(session, groups->names, groups->n, sizeof *groups->names);
-    groups->members = grown(session, groups->members, groups->n, p);
+    groups->names = arena_grown(session, groups->names, groups->n, sizeof *groups->names);
+    groups->members = arena_grown(session, groups->members, groups->n, p);
     TRY(allocated(session));
-    groups->names[groups->n] = copied(session, name, length);
+    groups->names[groups->n] = arena_copied(session, name, length);
     memset(groups->members + groups->n * p, 0, p);
     groups->n++;
     return allocated(session);
@@ -33,7 +33,7 @@ static paritas_status add_patterns(struct session *session, struct parameter_gro
     const ptrdiff_t poi = poi_of(session);
     for (const char *at = patterns;; at++) {
         const size_t length = strcspn(at, ",");
-        const char *pattern = copied(session, at, length);
+        const char *pattern = arena_copied(session, at, length);
         TRY(allocated(session));
         const paritas_status status =
             paritas_match_parameters(session->context, session->model, pattern, members);
@@ -106,7 +106,7 @@ paritas_status groups_break_down(struct session *session, struct parameter_group
                                  : read_file(session, groups, given->text));
     if (groups->n == 0) return PARITAS_OK;
     groups->total = (paritas_breakdown_result)PARITAS_INIT(paritas_breakdown_result);
-    groups->parts = sized_records(session, groups->n, sizeof *groups->parts);
+    groups->parts = arena_records(session, groups->n, sizeof *groups->parts);
     TRY(allocated(session));
     TRY(paritas_breakdown(session->context, session->model, &session->job, groups->n, groups->members,
                           &groups->total, groups->parts));

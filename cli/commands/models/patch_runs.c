@@ -80,7 +80,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
                               struct patch_outcome *outcome)
 {
     TRY(patch_load(session, &run->patches, patch));
-    void *result = elements(session, 1, run->analysis->result_size);
+    void *result = arena_elements(session, 1, run->analysis->result_size);
     TRY(allocated(session));
     TRY(run->analysis->analyse(session, result));
     outcome->not_converged = session->not_converged;
@@ -175,7 +175,7 @@ static void run_workers(struct patch_run *run, size_t n_workers, struct patch_wo
 static paritas_status list_patches(struct session *session, struct patches *patches)
 {
     TRY(paritas_patchset_count(session->context, patches->patchset, &patches->n));
-    patches->items = elements(session, patches->n, sizeof *patches->items);
+    patches->items = arena_elements(session, patches->n, sizeof *patches->items);
     TRY(allocated(session));
     const struct json *patch = json_get(patches->patchset->root, "patches")->first;
     for (size_t i = 0; i < patches->n; i++, patch = patch->next) {
@@ -253,7 +253,7 @@ static paritas_status open_run(struct session *session, struct patch_run *run)
              analysis->headers);
     snprintf(run->formats, sizeof run->formats, "l%s", analysis->formats);
     TRY(patches_open(session, &run->patches));
-    struct patch_outcome *outcomes = elements(session, run->patches.n, sizeof *outcomes);
+    struct patch_outcome *outcomes = arena_elements(session, run->patches.n, sizeof *outcomes);
     TRY(allocated(session));
     for (size_t i = 0; i < run->patches.n; i++) text_open(&outcomes[i].answer, &session->context->allocator);
     run->outcomes = outcomes;

@@ -2,7 +2,8 @@
 #ifndef PARITAS_PATCH_RUNS_H
 #define PARITAS_PATCH_RUNS_H
 
-#include "analysis.h"
+#include "print/table.h"
+#include "session.h"
 
 struct patch {
     const char *name;

@@ -14,18 +14,18 @@ static void allocate_yields(struct session *session, paritas_yields *yields)
     size_t n_samples = 0;
     for (size_t c = 0; c < n_channels; c++)
         n_samples += paritas_model_sample_count(model, c) * paritas_model_channel_bins(model, c);
-    *yields = (paritas_yields){.bins = numbers(session, session->n_main),
-                               .errors = numbers(session, session->n_main),
-                               .samples = numbers(session, n_samples),
-                               .totals = numbers(session, n_channels),
-                               .total_errors = numbers(session, n_channels)};
+    *yields = (paritas_yields){.bins = arena_numbers(session, session->n_main),
+                               .errors = arena_numbers(session, session->n_main),
+                               .samples = arena_numbers(session, n_samples),
+                               .totals = arena_numbers(session, n_channels),
+                               .total_errors = arena_numbers(session, n_channels)};
 }
 
 static paritas_status analyse(struct session *session, void *result)
 {
     struct predicted *p = result;
     const size_t n = session->n_parameters;
-    double *best = numbers(session, n), *covariance = numbers(session, n * n);
+    double *best = arena_numbers(session, n), *covariance = arena_numbers(session, n * n);
     allocate_yields(session, &p->before);
     allocate_yields(session, &p->after);
     TRY(allocated(session));

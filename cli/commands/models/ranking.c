@@ -20,7 +20,7 @@ struct ranking {
 static paritas_status analyse(struct session *session, void *result)
 {
     struct ranking *r = result;
-    r->entries = sized_records(session, session->n_parameters, sizeof *r->entries);
+    r->entries = arena_records(session, session->n_parameters, sizeof *r->entries);
     TRY(allocated(session));
     TRY(paritas_ranking(session->context, session->model, &session->job, r->entries, &r->n));
     r->worst = PARITAS_FIT_CONVERGED;

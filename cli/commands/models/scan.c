@@ -56,8 +56,8 @@ static paritas_status read_axis(struct session *session, const char *text, struc
 static paritas_status default_range(struct session *session, struct axis *axis)
 {
     const size_t k = axis->parameter;
-    double *values = numbers(session, session->n_parameters),
-           *errors = numbers(session, session->n_parameters);
+    double *values = arena_numbers(session, session->n_parameters),
+           *errors = arena_numbers(session, session->n_parameters);
     TRY(allocated(session));
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = values, .errors = errors}));
@@ -116,9 +116,9 @@ static paritas_status lay_out(struct session *session, struct scan *scan)
     TRY(read_axes(session, scan->axes, &scan->k));
     const size_t inner = scan->k == 2 ? scan->axes[1].n : 1;
     scan->n = scan->axes[0].n * inner;
-    scan->values = numbers(session, scan->n * scan->k);
-    scan->best_parameters = numbers(session, session->n_parameters);
-    scan->points = sized_records(session, scan->n, sizeof *scan->points);
+    scan->values = arena_numbers(session, scan->n * scan->k);
+    scan->best_parameters = arena_numbers(session, session->n_parameters);
+    scan->points = arena_records(session, scan->n, sizeof *scan->points);
     TRY(allocated(session));
     for (size_t i = 0; i < scan->n; i++) {
         const size_t places[2] = {i / inner, i % inner};

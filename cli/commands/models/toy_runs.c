@@ -56,8 +56,8 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
 {
     static const char *const named[] = {"--measurement",   "--poi",         "--normsys-code",
                                         "--histosys-code", "--clip-sample", "--clip-bin"};
-    paritas_key_entry *entries = elements(session, KEY_ENTRIES, sizeof *entries);
-    char *digest = elements(session, 72, 1);
+    paritas_key_entry *entries = arena_elements(session, KEY_ENTRIES, sizeof *entries);
+    char *digest = arena_elements(session, 72, 1);
     TRY(allocated(session));
     TRY(paritas_workspace_digest(session->context, session->workspace, digest));
     entries[options->n_entries++] = (paritas_key_entry){"workspace", digest};
@@ -73,7 +73,7 @@ static paritas_status read_strengths(struct session *session, paritas_toys_optio
 {
     const struct arguments *arguments = session->arguments;
     if (!option_given(session, "--strength")) return PARITAS_OK;
-    double *strengths = numbers(session, arguments->n_given);
+    double *strengths = arena_numbers(session, arguments->n_given);
     TRY(allocated(session));
     for (size_t i = 0; i < arguments->n_given; i++)
         if (strcmp(arguments->given[i].option->name, "--strength") == 0)

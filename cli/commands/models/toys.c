@@ -64,7 +64,7 @@ static paritas_status read_expected(struct session *session, const char *path, c
 static paritas_status load_expected(struct session *session, const char *path, double **expected)
 {
     struct paritas_workspace *document = NULL;
-    *expected = numbers(session, session->n_main + session->n_aux);
+    *expected = arena_numbers(session, session->n_main + session->n_aux);
     TRY(allocated(session));
     TRY(json_read_file(session->context, path, &document));
     const paritas_status status = read_expected(session, path, document->root, *expected);
@@ -74,7 +74,7 @@ static paritas_status load_expected(struct session *session, const char *path, d
 
 static paritas_status start_at(struct session *session, const double *point)
 {
-    double *start = numbers(session, session->n_parameters);
+    double *start = arena_numbers(session, session->n_parameters);
     TRY(allocated(session));
     for (size_t i = 0; i < session->n_parameters; i++)
         start[i] = session->job.fixed[i] ? point[i] : clamped(bounds_of(session, i), point[i]);
@@ -118,7 +118,7 @@ static paritas_status analyse(struct session *session, void *result)
     }
     if (around) TRY(load_expected(session, around, &expected));
     TRY(toy_run_open(session, &d->toys));
-    d->parameters = sized_records(session, session->n_parameters, sizeof *d->parameters);
+    d->parameters = arena_records(session, session->n_parameters, sizeof *d->parameters);
     TRY(allocated(session));
     const paritas_toys_request request = {
         .size = sizeof request,

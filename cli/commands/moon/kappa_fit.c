@@ -21,7 +21,7 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(paritas_day_plasma(work->session->context, &plan->sources->options, sweeps->day, sweeps->made));
     add_sweep_columns(work);
     const struct plasma_columns columns = add_plasma(work);
-    const char **words = elements(work->session, n, sizeof *words);
+    const char **words = arena_elements(work->session, n, sizeof *words);
     TRY(allocated(work->session));
     size_t fitted = 0;
     for (size_t k = 0; k < n; k++) {

@@ -37,7 +37,7 @@ static const char *set_text(struct session *session, const paritas_confidence *s
         length +=
             snprintf(text + length, sizeof text - (size_t)length, "%s%s %s", i > 0 ? ";" : "", lower, upper);
     }
-    return copied(session, text, (size_t)length);
+    return arena_copied(session, text, (size_t)length);
 }
 
 struct model_columns {
@@ -52,9 +52,9 @@ static paritas_status add_sets(struct day_work *work, const char *suffix, const 
 {
     struct session *session = work->session;
     const size_t n = work->sweeps->n, width = PARITAS_CONFIDENCE_INTERVALS;
-    const char **texts = elements(session, n, sizeof *texts);
-    double *lower = numbers(session, n), *upper = numbers(session, n),
-           *all_lower = numbers(session, n * width), *all_upper = numbers(session, n * width);
+    const char **texts = arena_elements(session, n, sizeof *texts);
+    double *lower = arena_numbers(session, n), *upper = arena_numbers(session, n),
+           *all_lower = arena_numbers(session, n * width), *all_upper = arena_numbers(session, n * width);
     TRY(allocated(session));
     for (size_t k = 0; k < n; k++) {
         const unsigned intervals = fitted[k] ? sets[k].intervals : 0;
@@ -82,12 +82,12 @@ static paritas_status add_quality(struct day_work *work, const paritas_losscone_
                                   const paritas_losscone_result *other, const char *suffix)
 {
     const size_t n = work->sweeps->n;
-    const char **words = elements(work->session, n, sizeof *words);
+    const char **words = arena_elements(work->session, n, sizeof *words);
     TRY(allocated(work->session));
     for (size_t k = 0; k < n; k++) {
         char text[PARITAS_QUALITY_TEXT];
         paritas_quality_words(paritas_quality_flags(&results[k], other ? &other[k] : NULL), text);
-        words[k] = copied(work->session, text, strlen(text));
+        words[k] = arena_copied(work->session, text, strlen(text));
     }
     column_add_both(work, "quality", suffix, COLUMN_TEXT, words);
     return allocated(work->session);
@@ -99,9 +99,9 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     struct session *session = work->session;
     const paritas_losscone_result *results = answers->results[model];
     const size_t n = work->sweeps->n;
-    *columns = (struct model_columns){.fitted = elements(session, n, 1),
-                                      .status = elements(session, n, sizeof *columns->status),
-                                      .amplitude = numbers(session, n)};
+    *columns = (struct model_columns){.fitted = arena_elements(session, n, 1),
+                                      .status = arena_elements(session, n, sizeof *columns->status),
+                                      .amplitude = arena_numbers(session, n)};
     TRY(allocated(session));
     for (size_t k = 0; k < n; k++) {
         columns->fitted[k] = paritas_losscone_fitted(&results[k]) != 0;
@@ -124,7 +124,7 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
 /* "": there are not two. */
 static const char **preferred_words(struct day_work *work, const struct losscone_answers *answers)
 {
-    const char **words = elements(work->session, work->sweeps->n, sizeof *words);
+    const char **words = arena_elements(work->session, work->sweeps->n, sizeof *words);
     for (size_t k = 0; k < work->sweeps->n && words; k++) {
         const int model = losscone_preferred(answers, k);
         words[k] = model < 0 ? "" : losscone_model_name(model);
@@ -134,14 +134,14 @@ static const char **preferred_words(struct day_work *work, const struct losscone
 
 static unsigned char *good_sweeps(struct day_work *work, const struct losscone_answers *answers)
 {
-    unsigned char *good = elements(work->session, work->sweeps->n, 1);
+    unsigned char *good = arena_elements(work->session, work->sweeps->n, 1);
     for (size_t k = 0; k < work->sweeps->n && good; k++) good[k] = losscone_flags(answers, k) == 0;
     return good;
 }
 
 static void add_beams(struct day_work *work, const paritas_beam *beams)
 {
-    unsigned char *found = elements(work->session, work->sweeps->n, 1);
+    unsigned char *found = arena_elements(work->session, work->sweeps->n, 1);
     if (!found) return;
     for (size_t k = 0; k < work->sweeps->n; k++) found[k] = beams[k].found != 0;
     const struct day_records records = {"paritas_beam", beams, found, "beam_"};
@@ -155,8 +155,8 @@ static paritas_status add_original(struct day_work *work, const struct model_col
 {
     struct column_list *list = &work->arrays;
     const size_t n = work->sweeps->n;
-    double *none = numbers(work->session, n);
-    int8_t *class = elements(work->session, n, sizeof *class);
+    double *none = arena_numbers(work->session, n);
+    int8_t *class = arena_elements(work->session, n, sizeof *class);
     TRY(allocated(work->session));
     for (size_t k = 0; k < n; k++) none[k] = NAN;
     const double *temperature = plasma->temperature ? plasma->temperature : none;
@@ -192,7 +192,7 @@ static void write_qualities(struct day_work *work, const struct losscone_answers
 {
     const paritas_enumeration *flags = paritas_enumeration_find("paritas_quality_flag");
     const size_t n = work->sweeps->n;
-    const char **words = elements(work->session, n * flags->n, sizeof *words);
+    const char **words = arena_elements(work->session, n * flags->n, sizeof *words);
     size_t found = 0;
     for (size_t k = 0; k < n && words; k++) {
         const unsigned own = losscone_flags(answers, k);
@@ -228,7 +228,7 @@ static void write_answer(struct day_work *work, const struct model_columns *firs
     write_median(work, "spacecraft_potential", work->sweeps->day->spacecraft_potential, good);
     write_close(work->writer);
     /* counting sorts: count a copy */
-    const char **words = elements(work->session, n, sizeof *words);
+    const char **words = arena_elements(work->session, n, sizeof *words);
     if (!words) return;
     memcpy(words, first->status, n * sizeof *words);
     write_counts(work, "statuses", n, words);
@@ -240,7 +240,7 @@ static void write_answer(struct day_work *work, const struct model_columns *firs
 static void write_potentials(struct day_work *work, const paritas_potential *potentials)
 {
     const size_t n = work->sweeps->n;
-    const char **words = elements(work->session, n, sizeof *words);
+    const char **words = arena_elements(work->session, n, sizeof *words);
     for (size_t k = 0; k < n && words; k++) words[k] = paritas_potential_status_name(potentials[k].status);
     if (words) write_counts(work, "spacecraft_potentials", n, words);
 }
@@ -291,7 +291,7 @@ static paritas_status answer(void *user, struct day_work *work)
     const struct sweeps *sweeps = work->sweeps;
     const size_t n = sweeps->n;
     struct losscone_answers answers;
-    paritas_beam *beams = sized_records(session, n, sizeof *beams);
+    paritas_beam *beams = arena_records(session, n, sizeof *beams);
     TRY(allocated(session));
     TRY(fit_day(plan, work, &answers, beams));
     const bool both = losscone->hard && losscone->folded;

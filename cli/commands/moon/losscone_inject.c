@@ -36,11 +36,11 @@ struct injection {
 
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
 {
-    *tally = (struct tally){.error = numbers(session, n),
-                            .ratio_error = numbers(session, n),
-                            .width = numbers(session, n),
-                            .set_width = numbers(session, n),
-                            .misfit = numbers(session, n)};
+    *tally = (struct tally){.error = arena_numbers(session, n),
+                            .ratio_error = arena_numbers(session, n),
+                            .width = arena_numbers(session, n),
+                            .set_width = arena_numbers(session, n),
+                            .misfit = arena_numbers(session, n)};
     return allocated(session);
 }
 

@@ -118,16 +118,16 @@ static paritas_status make_profiles(struct profile *p)
 {
     struct session *session = p->session;
     if (!has_fit(p)) p->points = 0;
-    p->potentials = numbers(session, p->points);
+    p->potentials = arena_numbers(session, p->points);
     TRY(allocated(session));
     for (size_t i = 0; i < p->points; i++) p->potentials[i] = range_value(p->grid, i, p->points);
     for (int model = 0; model < 2; model++) {
         if (!p->answers.results[model]) continue;
         paritas_losscone_options one;
         paritas_losscone_options_of(&p->plan.options, (paritas_losscone_response)model, &one);
-        p->misfit[model] = numbers(session, p->points);
-        p->ratio[model] = numbers(session, p->points);
-        p->amplitude[model] = numbers(session, p->points);
+        p->misfit[model] = arena_numbers(session, p->points);
+        p->ratio[model] = arena_numbers(session, p->points);
+        p->amplitude[model] = arena_numbers(session, p->points);
         TRY(allocated(session));
         TRY(paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials,
                                      p->misfit[model], p->ratio[model], p->amplitude[model]));

@@ -69,9 +69,9 @@ struct truths {
 static paritas_status open_truths(struct synthesis *s, struct truths *all)
 {
     const size_t n = s->days * s->sweeps;
-    all->date = elements(s->session, n, sizeof *all->date);
-    all->utc = elements(s->session, n, sizeof *all->utc);
-    all->spectrum = elements(s->session, n, sizeof *all->spectrum);
+    all->date = arena_elements(s->session, n, sizeof *all->date);
+    all->utc = arena_elements(s->session, n, sizeof *all->utc);
+    all->spectrum = arena_elements(s->session, n, sizeof *all->spectrum);
     return truths_open(s->session, n, &all->truth);
 }
 
@@ -88,8 +88,8 @@ static paritas_status keep_times(struct synthesis *s, size_t at, const paritas_e
     for (size_t k = 0; k < s->sweeps; k++) {
         char utc[PARITAS_ER_UTC_SIZE];
         paritas_er_utc(day->time[PARITAS_SWEEP_ROWS * k], utc);
-        all->utc[at + k] = copied(s->session, utc, strlen(utc));
-        all->date[at + k] = copied(s->session, utc, 10);
+        all->utc[at + k] = arena_copied(s->session, utc, strlen(utc));
+        all->date[at + k] = arena_copied(s->session, utc, 10);
         all->spectrum[at + k] = day->number[k];
     }
     return allocated(s->session);

@@ -57,10 +57,11 @@ static paritas_status prepare_sweeps(struct session *session, paritas_context *m
                                      struct sweep_work *work)
 {
     const size_t n = work->n;
-    double *energy = numbers(session, ROWS * n), *potential = numbers(session, ROWS * n),
-           *cosine = numbers(session, ROWS * CELLS * n), *flux = numbers(session, ROWS * CELLS * n),
-           *of_lillis = numbers(session, ROWS * CELLS * n);
-    work->points = numbers(session, 3 * (n + POINTS));
+    double *energy = arena_numbers(session, ROWS * n), *potential = arena_numbers(session, ROWS * n),
+           *cosine = arena_numbers(session, ROWS * CELLS * n),
+           *flux = arena_numbers(session, ROWS * CELLS * n),
+           *of_lillis = arena_numbers(session, ROWS * CELLS * n);
+    work->points = arena_numbers(session, 3 * (n + POINTS));
     TRY(allocated(session));
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     for (size_t i = 0; i < ROWS * n; i++) potential[i] = truth->spacecraft[i / ROWS];
@@ -84,7 +85,7 @@ static paritas_status prepare_sweeps(struct session *session, paritas_context *m
     }
     for (int model = 0; model < 2; model++) {
         const paritas_losscone_options options = options_of(model);
-        work->fits[model] = sized_records(session, n, sizeof *work->fits[model]);
+        work->fits[model] = arena_records(session, n, sizeof *work->fits[model]);
         TRY(allocated(session));
         TRY(paritas_losscone_fit(maker, &work->sweeps, &options, work->fits[model]));
     }
@@ -96,12 +97,12 @@ static paritas_status prepare_spectra(struct session *session, paritas_context *
                                       struct sweep_work *work)
 {
     const size_t n = work->n;
-    double *energy = numbers(session, ROWS * n), *cosine = numbers(session, ROWS * CELLS * n),
-           *omni = numbers(session, ROWS * n), *sensitivity = numbers(session, ROWS * n);
-    work->plasmas = elements(session, n > POINTS ? n : POINTS, sizeof *work->plasmas);
-    work->covariance = numbers(session, 9 * n);
-    work->sunlit = elements(session, n, 1);
-    work->shaded = elements(session, n, 1);
+    double *energy = arena_numbers(session, ROWS * n), *cosine = arena_numbers(session, ROWS * CELLS * n),
+           *omni = arena_numbers(session, ROWS * n), *sensitivity = arena_numbers(session, ROWS * n);
+    work->plasmas = arena_elements(session, n > POINTS ? n : POINTS, sizeof *work->plasmas);
+    work->covariance = arena_numbers(session, 9 * n);
+    work->sunlit = arena_elements(session, n, 1);
+    work->shaded = arena_elements(session, n, 1);
     TRY(allocated(session));
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     TRY(paritas_losscone_cosines(maker, n, NULL, theta, day->field, day->polarity, day->azimuth, cosine));
@@ -160,7 +161,7 @@ static paritas_status flatten(struct session *session, const char *type, size_t 
     const paritas_record *record = paritas_record_find(type);
     size_t each = 0, at = 0;
     for (size_t f = 0; f < record->n_fields; f++) each += record->fields[f].count;
-    *answer = (struct sweep_answer){numbers(session, n * each), n * each};
+    *answer = (struct sweep_answer){arena_numbers(session, n * each), n * each};
     TRY(allocated(session));
     for (size_t k = 0; k < n; k++)
         for (size_t f = 0; f < record->n_fields; f++) {
@@ -197,7 +198,7 @@ static paritas_status ask_fits(const struct asking *a, const paritas_sweeps *swe
     paritas_losscone_options options = options_of(model);
     options.method = method;
     options.search = search;
-    paritas_losscone_result *fits = sized_records(a->session, n, sizeof *fits);
+    paritas_losscone_result *fits = arena_records(a->session, n, sizeof *fits);
     TRY(allocated(a->session));
     TRY(paritas_losscone_fit(a->context, sweeps, &options, fits));
     return a->answer ? flatten(a->session, "paritas_losscone_result", n, fits, a->answer) : PARITAS_OK;
@@ -207,7 +208,7 @@ static paritas_status ask_sets(const struct asking *a, int model)
 {
     const size_t n = a->work->n;
     const paritas_losscone_options options = options_of(model);
-    paritas_confidence *sets = sized_records(a->session, n, sizeof *sets);
+    paritas_confidence *sets = arena_records(a->session, n, sizeof *sets);
     TRY(allocated(a->session));
     TRY(paritas_losscone_confidence(a->context, &a->work->sweeps, &options, a->work->fits[model], NULL, 0.0,
                                     sets));
@@ -217,7 +218,7 @@ static paritas_status ask_sets(const struct asking *a, int model)
 /* Room for n numbers, which become the answer. */
 static double *room(const struct asking *a, size_t n)
 {
-    double *values = numbers(a->session, n);
+    double *values = arena_numbers(a->session, n);
     if (a->answer) *a->answer = (struct sweep_answer){values, n};
     return values;
 }
@@ -238,7 +239,7 @@ static paritas_status ask_kappa(const struct asking *a, enum sweep_question ques
     const struct sweep_work *work = a->work;
     const size_t n = work->n;
     if (question == QUESTION_KAPPA_FITS) {
-        paritas_kappa_result *fits = sized_records(a->session, n, sizeof *fits);
+        paritas_kappa_result *fits = arena_records(a->session, n, sizeof *fits);
         TRY(allocated(a->session));
         TRY(paritas_kappa_fit(a->context, &work->spectra, NULL, fits));
         return a->answer ? flatten(a->session, "paritas_kappa_result", n, fits, a->answer) : PARITAS_OK;
@@ -257,8 +258,8 @@ static paritas_status ask_kappa(const struct asking *a, enum sweep_question ques
 static paritas_status ask_potentials(const struct asking *a, const unsigned char *sunlit)
 {
     const size_t n = a->work->n;
-    paritas_potential *found = sized_records(a->session, n, sizeof *found);
-    paritas_kappa_result *fits = sized_records(a->session, n, sizeof *fits);
+    paritas_potential *found = arena_records(a->session, n, sizeof *found);
+    paritas_kappa_result *fits = arena_records(a->session, n, sizeof *fits);
     TRY(allocated(a->session));
     TRY(paritas_spacecraft_potential_of_spectra(a->context, &a->work->spectra, sunlit, NULL, NULL, fits,
                                                 found));

@@ -1,0 +1,224 @@
+/* session_model.c: the model and the job of a run, and its parameters of interest. */
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of the parameter of interest a held value may lie above the bound, as the value that a test asks for. */
+static bool widens(const struct session *session, size_t parameter, double value)
+{
+    const struct range bounds = bounds_of(session, parameter);
+    bool interests = (ptrdiff_t)parameter == poi_of(session);
+    for (size_t k = 0; k < session->job.n_pois; k++)
+        interests = interests || session->job.pois[k] == parameter;
+    return interests && value > bounds.upper && value <= paritas_widest_bound(session->model, parameter);
+}
+
+static void print_widening(const struct session *session, size_t parameter, double value)
+{
+    if (option_flag(session, "--quiet")) return;
+    fprintf(stderr, "paritas: the upper bound of %s was widened to %.6g\n",
+            parameter_name(session, parameter), value);
+}
+
+paritas_status read_starts(struct session *session, double *start, unsigned char *fixed)
+{
+    static const char *const options[2] = {"--init", "--fix"};
+    for (int k = 0; k < 2; k++) {
+        size_t at = 0, i;
+        for (const struct given *given; (given = option_next(session, options[k], &at));) {
+            TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
+            const struct range bounds = bounds_of(session, i);
+            if (k == 1 && widens(session, i, given->number))
+                print_widening(session, i, given->number);
+            else if (!in_range(bounds, given->number))
+                return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
+                                      options[k], given->text, given->number, bounds.lower, bounds.upper);
+            start[i] = given->number;
+            if (k == 1 && fixed) fixed[i] = 1;
+        }
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status copy_starts(struct session *session, double **start, unsigned char **fixed)
+{
+    const size_t n = session->n_parameters;
+    *start = arena_numbers(session, n);
+    *fixed = arena_elements(session, n, 1);
+    TRY(allocated(session));
+    session->job.start = memcpy(*start, session->job.start, n * sizeof **start);
+    session->job.fixed = memcpy(*fixed, session->job.fixed, n);
+    return PARITAS_OK;
+}
+
+/* Starts and iterations of each fit. */
+static paritas_status read_effort(struct session *session)
+{
+    const bool quick = option_flag(session, "--quick");
+    if (quick && option_given(session, "--starts"))
+        return usage_failure(session, "--quick is --starts 1: give one of the two");
+    if (option_count(session, "--starts") > PARITAS_STARTS_MOST)
+        return usage_failure(session, "--starts takes at most %d", PARITAS_STARTS_MOST);
+    session->job.starts = quick ? 1 : (unsigned)option_count(session, "--starts");
+    session->job.max_iterations = (unsigned)option_count(session, "--max-iterations");
+    return PARITAS_OK;
+}
+
+/* Does --poi ask for all that the measurement lists? */
+static bool asks_for_all(const struct session *session)
+{
+    size_t at = 0;
+    for (const struct given *given; (given = option_next(session, "--poi", &at));)
+        if (strcmp(given->text, "all") == 0) return true;
+    return false;
+}
+
+/* Returns NULL for the measurement's parameter of interest. */
+static const char *first_poi(const struct session *session)
+{
+    size_t at = 0;
+    const struct given *given = option_next(session, "--poi", &at);
+    if (session->poi_if_there) return session->poi_if_there;
+    return given && !asks_for_all(session) ? given->text : NULL;
+}
+
+/* One of several makes job.pois: commands that take them in turn move on from it. */
+static paritas_status read_pois(struct session *session)
+{
+    const paritas_model *model = session->model;
+    size_t at = 0, n_given = 0, n = 0;
+    while (option_next(session, "--poi", &at)) n_given++;
+    const bool all = asks_for_all(session);
+    if (all && n_given > 1) return usage_failure(session, "--poi all cannot be combined with other names");
+    if (!all && n_given < 2) {
+        session->n_pois = poi_of(session) >= 0;
+        return PARITAS_OK;
+    }
+    session->n_pois = all ? paritas_model_poi_count(model) : n_given;
+    session->pois = arena_elements(session, session->n_pois, sizeof *session->pois);
+    TRY(allocated(session));
+    if (all && session->n_pois > 0)
+        memcpy(session->pois, paritas_model_pois(model), session->n_pois * sizeof *session->pois);
+    at = 0;
+    for (const struct given *given; !all && (given = option_next(session, "--poi", &at)); n++) {
+        if (given->text[0] == '\0')
+            return usage_failure(session, "--poi \"\" says that there is none: give it alone");
+        TRY(paritas_model_parameter_index(session->context, model, given->text, &session->pois[n]));
+        for (size_t k = 0; k < n; k++)
+            if (session->pois[k] == session->pois[n])
+                return usage_failure(session, "--poi %s is given twice", given->text);
+    }
+    session->job.pois = session->pois;
+    session->job.n_pois = session->n_pois;
+    if (session->n_pois < 2) return PARITAS_OK;
+    if (option_given(session, "--asimov"))
+        return usage_failure(session, "--asimov holds one parameter of interest, and --poi names several");
+    return PARITAS_OK;
+}
+
+static paritas_status create_model(struct session *session)
+{
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    options.measurement = option_text(session, "--measurement");
+    options.poi = first_poi(session);
+    options.normsys_code =
+        (paritas_normsys_code)option_constant(session, "--normsys-code", "paritas_normsys_code");
+    options.histosys_code =
+        (paritas_histosys_code)option_constant(session, "--histosys-code", "paritas_histosys_code");
+    options.clip_sample = option_flag(session, "--clip-sample");
+    options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
+    options.clip_bin = option_flag(session, "--clip-bin");
+    options.clip_bin_at = option_number_or(session, "--clip-bin", 0.0);
+    paritas_status status =
+        paritas_model_create(session->context, session->workspace, &options, &session->model);
+    if (status == PARITAS_NOT_FOUND && session->poi_if_there) {
+        options.poi = "";
+        status = paritas_model_create(session->context, session->workspace, &options, &session->model);
+    }
+    if (status == PARITAS_NOT_FOUND && options.poi && strchr(options.poi, ','))
+        return usage_failure(session, "--poi %s: there is no such parameter; give --poi once for each",
+                             options.poi);
+    return status;
+}
+
+paritas_status load_model(struct session *session)
+{
+    if (!session->workspace) TRY(load_workspace(session));
+    TRY(create_model(session));
+    const paritas_model *model = session->model;
+    session->n_parameters = paritas_model_parameter_count(model);
+    session->n_main = paritas_model_main_count(model);
+    session->n_aux = paritas_model_aux_count(model);
+    session->job.start = paritas_model_suggested_init(model);
+    session->job.fixed = paritas_model_suggested_fixed(model);
+    double *start;
+    unsigned char *fixed;
+    TRY(read_pois(session));
+    TRY(copy_starts(session, &start, &fixed));
+    TRY(read_starts(session, start, fixed));
+    return read_effort(session);
+}
+
+ptrdiff_t poi_of(const struct session *session)
+{
+    return session->job.n_pois > 0 ? (ptrdiff_t)*session->job.pois : paritas_model_poi_index(session->model);
+}
+
+bool has_free_poi(const struct session *session)
+{
+    const ptrdiff_t poi = poi_of(session);
+    return poi >= 0 && !session->job.fixed[poi];
+}
+
+paritas_status fit_job(struct session *session, paritas_fit_answers answers)
+{
+    paritas_job job = session->job;
+    job.starts = 1;
+    answers.size = sizeof answers;
+    return paritas_fit(session->context, session->model, NULL, 1, &job, &answers);
+}
+
+const char *parameter_name(const struct session *session, size_t parameter)
+{
+    return paritas_model_parameter_name(session->model, parameter);
+}
+
+const char *poi_name(const struct session *session)
+{
+    ptrdiff_t poi = poi_of(session);
+    return poi < 0 ? NULL : parameter_name(session, (size_t)poi);
+}
+
+paritas_status refuse_several_pois(struct session *session)
+{
+    if (session->n_pois < 2) return PARITAS_OK;
+    return usage_failure(session, "%s takes one --poi", session->arguments->command->name);
+}
+
+paritas_status require_poi(struct session *session)
+{
+    if (poi_of(session) >= 0) return PARITAS_OK;
+    const char *command = session->arguments->command->name, *label = session->workspace->label;
+    const char *wanted = option_text(session, "--measurement");
+    /* of names only --poi "" gets here: missing ones are refused before */
+    if (option_given(session, "--poi") && !asks_for_all(session))
+        return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                            "%s needs a parameter of interest, and --poi says that there is none", command);
+    const struct json *measurements = json_get(session->workspace->root, "measurements");
+    size_t index = 0;
+    const struct json *measurement = measurements ? measurements->first : NULL;
+    for (; wanted && measurement && !json_text_is(json_get(measurement, "name"), wanted);
+         measurement = measurement->next)
+        index++;
+    const struct json *poi = json_get(json_get(measurement, "config"), "poi");
+    if (!poi || poi->length == 0)
+        return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                            "%s: measurements[%zu].config.poi: %s needs a parameter of interest, and none is "
+                            "named; --poi NAME names one",
+                            label, index, command);
+    return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                        "%s: measurements[%zu].config.poi: no modifier of the model is named '%s'; --poi "
+                        "NAME names another parameter of interest",
+                        label, index, poi->text);
+}

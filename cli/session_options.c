@@ -1,0 +1,80 @@
+/* session_options.c: options that several commands share. */
+#include "session.h"
+
+#define JOB_ROWS                                                                                  \
+    {"--fix", OPTION_NAMED, "NAME=V",                                                             \
+     "hold a parameter at a value (repeatable); the parameter of interest also above its bound"}, \
+        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},          \
+        {"--max-iterations", OPTION_COUNT, "N",                                                   \
+         "a fit gives up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"}
+
+const struct option options_job[] = {JOB_ROWS, {0}};
+
+const struct option options_statistic[] = {
+    JOB_ROWS,
+    {"--starts", OPTION_COUNT, "N",
+     "fit everything from the usual start and N - 1 further ones, at most 100000; default: further ones "
+     "where there are "
+     "signs of several minima"},
+    {"--quick", OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
+    {0},
+};
+
+const struct option options_patches[] = {
+    {"--patch", OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
+    {"--patchset", OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
+    {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
+    {0},
+};
+
+const struct option options_model[] = {
+    {"--measurement", OPTION_TEXT, "NAME", "measurement; default: the first"},
+    {"--poi", OPTION_TEXT, "NAME",
+     "parameter of interest; default: the measurement's; \"\": none. Repeated: several; all: those that the "
+     "measurement lists"},
+    LIBRARY_ROWS(PARITAS_MODEL_OPTIONS, paritas_model_options),
+    {"--clip-sample", OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
+    {"--clip-bin", OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
+    {0},
+};
+
+/* `fits`: f32 fits, ended by "; " */
+#define PRECISION_AUTO \
+    "auto: f64 if the device is fast enough in it, else f32. Default: f64, if the device has it"
+#define ENGINE_ROWS(fits)                                                                              \
+    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},                             \
+        {"--device", OPTION_TEXT, "NAME",                                                              \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                         \
+    {                                                                                                  \
+        "--precision", OPTION_CHOICE, "f64|f32|auto", "precision of the kernels; " fits PRECISION_AUTO \
+    }
+
+const struct option options_engine[] = {
+    ENGINE_ROWS("fits in f32 are polished in f64; "),
+    {"--no-polish", OPTION_FLAG, NULL,
+     "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
+     "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
+    {0},
+};
+
+const struct option options_fit_engine[] = {
+    ENGINE_ROWS(""),
+    {0},
+};
+
+#define JSON_ROW {"--json", OPTION_FLAG, NULL, "answer as one JSON document"}
+#define LAST_ROWS                                                    \
+    {"--quiet", OPTION_FLAG, NULL, "no progress on standard error"}, \
+        {"--help", OPTION_FLAG, NULL, "this text", .letter = 'h'}, {0}
+
+const struct option options_output[] = {
+    JSON_ROW,
+    {"--output-file", OPTION_TEXT, "FILE",
+     "write the answer there, whole or not at all; -: standard output, the default", .letter = 'o'},
+    LAST_ROWS,
+};
+
+const struct option options_answer[] = {
+    JSON_ROW,
+    LAST_ROWS,
+};

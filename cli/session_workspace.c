@@ -1,0 +1,51 @@
+/* session_workspace.c: the workspace of a run, patched. */
+#include "session.h"
+#include "base/platform.h"
+
+bool wants_patchset(const struct arguments *arguments)
+{
+    return argument_given(arguments, "--patchset") && !argument_given(arguments, "--patch-name");
+}
+
+static paritas_status apply_patch(struct session *session, const char *path, const char *name)
+{
+    paritas_context *context = session->context;
+    paritas_workspace *patch = NULL, *patched = NULL;
+    paritas_status status = paritas_workspace_read(context, path, &patch);
+    if (status == PARITAS_OK)
+        status = name ? paritas_patchset_apply(context, session->workspace, patch, name, &patched)
+                      : paritas_workspace_patch(context, session->workspace, patch, &patched);
+    if (status == PARITAS_OK) {
+        paritas_workspace_free(session->workspace);
+        session->workspace = patched;
+    }
+    paritas_workspace_free(patch);
+    return status;
+}
+
+paritas_status apply_patches(struct session *session)
+{
+    size_t at = 0;
+    for (const struct given *given; (given = option_next(session, "--patch", &at));)
+        TRY(apply_patch(session, given->text, NULL));
+    return PARITAS_OK;
+}
+
+/* What is made of a large document is about twice its size. */
+static void prepare_memory(const char *path)
+{
+    struct platform_info file;
+    const uint64_t least = 512 << 10, most = 256 << 20;
+    if (!platform_info(path, &file) || file.kind != PLATFORM_FILE || file.size < least) return;
+    platform_enlarge_pages(2 * (size_t)(file.size < most ? file.size : most));
+}
+
+paritas_status load_workspace(struct session *session)
+{
+    const struct arguments *arguments = session->arguments;
+    const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
+    prepare_memory(arguments->operands[0]);
+    TRY(json_read_packed(session->context, arguments->operands[0], &session->workspace));
+    if (patchset && name) TRY(apply_patch(session, patchset, name));
+    return apply_patches(session);
+}
