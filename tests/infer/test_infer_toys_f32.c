@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include "fit/fit_testing.h"
 #include "minimise/fit_tolerances.h"
-#include "toys/toy_pool.h"
+#include "toys/toy_p_values.h"
 #include "toys_testing.h"
 #include "widths.h"
 
