@@ -175,7 +175,7 @@ typedef struct paritas_parameter_set {
     size_t n;               /* parameters */
 } paritas_parameter_set;
 PARITAS_API size_t paritas_model_set_count(const paritas_model *model); /* 0 of a user's own model */
-/* Sets are in the order of the parameters. The name is NULL if there is no such set. */
+/* Sets have the order of the parameters. The name is NULL where there is no such set. */
 PARITAS_API paritas_parameter_set paritas_model_set(const paritas_model *model, size_t set);
 
 /* ---- templates ---------------------------------------------------------------------------------- */

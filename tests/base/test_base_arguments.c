@@ -44,11 +44,13 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_workspace_parse, (C, P(text), 1, NULL, P(workspace)))                                        \
     F(paritas_workspace_write, (C, P(workspace), 0, P(text), NULL))                                        \
     F(paritas_workspace_digest, (C, P(workspace), P(digest)))                                              \
+    F(paritas_workspace_prepare, (C, P(workspace)))                                                        \
     F(paritas_workspace_patch, (C, P(workspace), P(patch), P(patched)))                                    \
     F(paritas_patchset_verify, (C, P(workspace), P(patchset)))                                             \
     F(paritas_patchset_count, (C, P(patchset), P(count)))                                                  \
     F(paritas_patchset_name, (C, P(patchset), 0, P(name)))                                                 \
     F(paritas_patchset_names, (C, P(patchset), 1, P(names)))                                               \
+    F(paritas_patchset_order, (C, P(patchset), 1, P(order), P(ordered)))                                   \
     F(paritas_patchset_apply, (C, P(workspace), P(patchset), P(name), P(patched)))                         \
     F(paritas_workspace_sort, (C, P(workspace), P(out)))                                                   \
     F(paritas_workspace_prune, (C, P(workspace), NULL, P(out)))                                            \
@@ -69,6 +71,8 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_data_derivatives, (C, P(model), 1, P(points), NULL, NULL, NULL, NULL))                       \
     F(paritas_expected_pullback, (C, P(model), 1, P(points), NULL, P(weights), NULL, NULL))                \
     F(paritas_minos, (C, P(model), NULL, P(request), P(offsets)))                                          \
+    F(paritas_fit_refine, (C, P(model), NULL, P(point)))                                                   \
+    F(paritas_find_outside, (C, P(model), P(point), NULL, 0, NULL, P(n)))                                  \
     F(paritas_shared_fits_create, (C, P(model), NULL, P(shared)))                                          \
     F(paritas_differentiate, (C, P(model), NULL, NULL, 1, NULL, NULL, P(gradient)))                        \
     F(paritas_differentiate_along, (C, P(model), NULL, NULL, P(rows), P(gradient), P(along)))              \
@@ -79,6 +83,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_constraint_centres, (C, P(model), NULL, P(centres)))                                         \
     F(paritas_breakdown, (C, P(model), NULL, 1, P(members), P(result), P(groups)))                         \
     F(paritas_match_parameters, (C, P(model), P(pattern), P(members)))                                     \
+    F(paritas_asimov_data, (C, P(model), NULL, 1.0, P(result), P(data)))                                   \
     F(paritas_gof, (C, P(model), NULL, P(result)))                                                         \
     F(paritas_hypotest_toys, (C, P(model), NULL, PARITAS_STATISTIC_QTILDE, 1.0, NULL, P(result)))          \
     F(paritas_significance_toys, (C, P(model), NULL, NULL, P(result), NULL))                               \
@@ -130,8 +135,9 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_losscone_beam, (C, OF(sweeps, &sweeps), P(beams)))
 
 /* These say which member of a request is missing; other tests ask them. */
-static const char *const elsewhere[] = {"paritas_fit", "paritas_scan", "paritas_contour",
-                                        "paritas_look_elsewhere", "paritas_kappa_spectrum"};
+static const char *const elsewhere[] = {
+    "paritas_fit",     "paritas_scan",           "paritas_contour",
+    "paritas_predict", "paritas_look_elsewhere", "paritas_kappa_spectrum"};
 
 #define CALL(name, arguments)               \
     static paritas_status call_##name(void) \
