@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paritas_context.h"
 #include "sized.h"
 
 #define TEST(claim) static void claim(void **state __attribute__((unused)))
@@ -33,6 +34,17 @@ static inline void close_by(double a, double b, double tolerance, const char *fi
     do {                                                                                     \
         if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context)); \
     } while (0)
+
+/* A context with these options. NULL: this build or this processor lacks that instruction set. */
+static inline paritas_context *open_if_built(paritas_options options)
+{
+    paritas_context *context = NULL;
+    const paritas_status status = paritas_open(&options, &context);
+    if (status == PARITAS_OK) return context;
+    assert_int_equal(status, PARITAS_NO_DEVICE);
+    paritas_close(context);
+    return NULL;
+}
 
 /* Where compiled kernels stay between contexts and between tests (tests/run sets it); NULL: nowhere. */
 static inline const char *kernel_cache_folder(void)

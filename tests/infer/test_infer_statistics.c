@@ -400,21 +400,29 @@ TEST(a_scan_outside_the_bounds_or_of_no_parameter_is_refused)
     free_fixture(&f);
 }
 
-TEST(minos_errors_are_where_the_deviance_is_one)
+/* MINOS errors at the best fit, which is returned. */
+static double minos_at_best_fit(const struct fixture *f, double offsets[2])
 {
-    struct fixture f = counting(N, S, B, -1.0, 10.0);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     const paritas_job job = PARITAS_JOB_DEFAULT;
-    double best, error, offsets[2];
+    double best, error;
     assert_int_equal(
-        paritas_fit(f.context, f.model, NULL, 1, &job,
+        paritas_fit(f->context, f->model, NULL, 1, &job,
                     SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
         PARITAS_OK);
-    assert_int_equal(paritas_minos(f.context, f.model, NULL,
+    assert_int_equal(paritas_minos(f->context, f->model, NULL,
                                    SIZED(paritas_minos_request, .best = &best,
                                          .best_twice_nll = result.twice_nll, .error = error),
                                    offsets),
                      PARITAS_OK);
+    return best;
+}
+
+TEST(minos_errors_are_where_the_deviance_is_one)
+{
+    struct fixture f = counting(N, S, B, -1.0, 10.0);
+    double offsets[2];
+    const double best = minos_at_best_fit(&f, offsets);
     assert_true(offsets[0] < 0.0 && offsets[1] > 0.0);
     ASSERT_CLOSE(deviance(N, (best + offsets[0]) * S + B), 1.0, 1e-7);
     ASSERT_CLOSE(deviance(N, (best + offsets[1]) * S + B), 1.0, 1e-7);
@@ -424,18 +432,8 @@ TEST(minos_errors_are_where_the_deviance_is_one)
 TEST(minos_has_no_error_where_the_bound_comes_first)
 {
     struct fixture f = counting(10.0, S, B, 0.0, 10.0);
-    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    const paritas_job job = PARITAS_JOB_DEFAULT;
-    double best, error, offsets[2];
-    assert_int_equal(
-        paritas_fit(f.context, f.model, NULL, 1, &job,
-                    SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
-        PARITAS_OK);
-    assert_int_equal(paritas_minos(f.context, f.model, NULL,
-                                   SIZED(paritas_minos_request, .best = &best,
-                                         .best_twice_nll = result.twice_nll, .error = error),
-                                   offsets),
-                     PARITAS_OK);
+    double offsets[2];
+    const double best = minos_at_best_fit(&f, offsets);
     assert_true(isnan(offsets[0]));
     ASSERT_CLOSE(deviance(10.0, (best + offsets[1]) * S + B), 1.0, 1e-7);
     free_fixture(&f);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include "fit/fit_testing.h"
 #include "minimise/fit_tolerances.h"
+#include "toys/toy_p_values.h"
 #include "toys_testing.h"
 #include "widths.h"
 
@@ -19,12 +20,7 @@ static paritas_context *open_with(unsigned precision, const char *isa, unsigned 
     options.lanes = lanes;
     options.threads = threads;
     options.no_polish = no_polish;
-    paritas_context *context = NULL;
-    const paritas_status status = paritas_open(&options, &context);
-    if (status == PARITAS_OK) return context;
-    assert_int_equal(status, PARITAS_NO_DEVICE);
-    paritas_close(context);
-    return NULL;
+    return open_if_built(options);
 }
 
 static struct taken toys_of(const struct fixture *f, paritas_context *context,

@@ -5,9 +5,10 @@
 static const double peak_points[][PEAK_PARAMETERS] = {
     {60.0, 4.8, 0.6, 22.0, 0.25}, {35.5, 5.6, 1.3, 17.25, 0.4}, {0.0, 4.0, 0.3, 30.0, -0.05}};
 
-TEST(the_likelihood_is_that_of_its_formula_in_more_digits)
+/* Compares the likelihood with its formula in long double. */
+static void compare_with_formula(const paritas_options *options, double relative)
 {
-    struct custom c = make_custom(NULL, peak_description());
+    struct custom c = make_custom(options, peak_description());
     for (size_t k = 0; k < COUNT(peak_points); k++) {
         long double x[PEAK_PARAMETERS];
         double found;
@@ -15,26 +16,21 @@ TEST(the_likelihood_is_that_of_its_formula_in_more_digits)
         ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL,
                                               SIZED(paritas_evaluate_answers, .twice_nll = &found)));
         const double wanted = (double)peak_twice_nll(x, peak_data);
-        ASSERT_CLOSE(found, wanted, 4e-15 * fabs(wanted));
+        ASSERT_CLOSE(found, wanted, relative * fabs(wanted));
     }
     free_custom(&c);
+}
+
+TEST(the_likelihood_is_that_of_its_formula_in_more_digits)
+{
+    compare_with_formula(NULL, 4e-15);
 }
 
 TEST(in_f32_the_likelihood_keeps_the_digits_of_f32)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.precision = 32;
-    struct custom c = make_custom(&options, peak_description());
-    for (size_t k = 0; k < COUNT(peak_points); k++) {
-        long double x[PEAK_PARAMETERS];
-        double found;
-        for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL,
-                                              SIZED(paritas_evaluate_answers, .twice_nll = &found)));
-        const double wanted = (double)peak_twice_nll(x, peak_data);
-        ASSERT_CLOSE(found, wanted, 2e-6 * fabs(wanted));
-    }
-    free_custom(&c);
+    compare_with_formula(&options, 2e-6);
 }
 
 /* Derivative number p (and q, unless negative) at x, by differences of fourth order in long double. */

@@ -60,13 +60,12 @@ static void compare_all(unsigned precision, bool raw)
         unsigned compared = 0;
         for (size_t i = 0; i < COUNT(isas); i++)
             for (size_t w = 0; w < COUNT(widths); w++) {
-                paritas_context *probe;
                 options.isa = isas[i];
                 options.lanes = widths[w];
                 options.threads = 1 + (unsigned)(w % 3);
-                const paritas_status status = paritas_open(&options, &probe);
+                paritas_context *probe = open_if_built(options);
                 paritas_close(probe);
-                if (status == PARITAS_NO_DEVICE) continue; /* not this processor, or not in this build */
+                if (!probe) continue;
                 answer(&options, models[m], &got);
                 char what[64];
                 snprintf(what, sizeof what, "model %zu, f%u, %s, %u lanes", m, precision, isas[i], widths[w]);
