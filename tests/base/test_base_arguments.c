@@ -120,6 +120,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_spacecraft_potential_of_spectra,                                                             \
       (C, OF(spectra, &spectra), P(sunlit), NULL, NULL, OF(fits, &kappa), OF(results, &potential)))        \
     F(paritas_losscone_fit, (C, OF(sweeps, &sweeps), NULL, P(results)))                                    \
+    F(paritas_losscone_answer, (C, OF(sweeps, &sweeps), NULL, NULL, P(results), NULL))                     \
     F(paritas_losscone_confidence, (C, OF(sweeps, &sweeps), NULL, OF(results, &cone), NULL, 0.0, P(sets))) \
     F(paritas_losscone_bootstrap,                                                                          \
       (C, OF(sweeps, &sweeps), NULL, OF(results, &cone), 10, 0.68, P(thresholds)))                         \

@@ -184,7 +184,7 @@ TEST(wrong_options_are_refused)
     REFUSES(polarity = 0.5, "`polarity` is 0.5");
     REFUSES(sunlight = 181.0, "`sunlight` is 181");
     REFUSES(least_counts = -1.0, "`least_counts` is -1");
-    REFUSES(potential_source = (paritas_potential_source)7, "`potential_source` 7 is not known");
+    REFUSES(potential_source = (paritas_potential_source)7, "`potential_source` is 7");
     assert_int_equal(paritas_days_find(context, 0, paths, 0, 0, 0, &days), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_days_find(context, 1, paths, 0, 13, 0, &days), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_days_find(context, 1, paths, 0, 0, 0, &days), PARITAS_UNREADABLE);

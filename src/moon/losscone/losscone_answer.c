@@ -54,7 +54,7 @@ paritas_status paritas_losscone_answer(paritas_context *context, const paritas_s
 {
     paritas_losscone_options checked, options;
     paritas_losscone_sets sets;
-    REQUIRE(context, sweeps);
+    REQUIRE(context, sweeps, results);
     TRY(losscone_options_read(context, given, &checked));
     TRY(sets_read(context, given_sets, &checked, &sets));
     if (sweeps->n == 0) return PARITAS_OK;
