@@ -1,6 +1,7 @@
 /* test_base_arguments.c: every public function refuses a pointer that is NULL, by its name. */
 #include "common.h"
 #include "paritas.h"
+#include "paritas_days.h"
 #include "paritas_er.h"
 #include "paritas_gradient.h"
 #include "paritas_kappa.h"
@@ -99,6 +100,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_er_day_create, (C, 1, P(day)))                                                               \
     F(paritas_er_write, (C, P(path), P(day), 0))                                                           \
     F(paritas_er_find, (C, P(path), 0, 0, 0, P(files)))                                                    \
+    F(paritas_er_find_mags, (C, P(path), P(files)))                                                        \
     F(paritas_er_theta, (C, NULL, P(theta)))                                                               \
     F(paritas_er_attitude_read, (C, P(path), P(attitude)))                                                 \
     F(paritas_er_mag_read, (C, P(path), P(mag)))                                                           \
@@ -111,6 +113,14 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_er_mask_polarity, (C, P(day)))                                                               \
     F(paritas_er_mask_counts, (C, P(day), P(theta), 0.0))                                                  \
     F(paritas_er_subtract_background, (C, P(day), P(theta), NULL))                                         \
+    F(paritas_days_find, (C, 1, P(paths), 0, 0, 0, P(days)))                                               \
+    F(paritas_day_read, (C, P(files), NULL, P(shares), P(day)))                                            \
+    F(paritas_day_join, (C, 1, P(parts), P(shares), P(day)))                                               \
+    F(paritas_day_prepare, (C, NULL, NULL, P(day), P(sweeps)))                                             \
+    F(paritas_day_plasma, (C, NULL, P(day), P(sweeps)))                                                    \
+    F(paritas_day_count, (C, NULL, P(day), P(sweeps)))                                                     \
+    F(paritas_day_find_cause, (C, NULL, 0, 0, P(day), P(sweeps), P(good), P(cause)))                       \
+    F(paritas_day_synthesize, (C, NULL, NULL, 1, P(truths), P(day)))                                       \
     F(paritas_kappa_flux, (C, 1, P(plasma), 1, P(energy), P(flux)))                                        \
     F(paritas_kappa_fit, (C, OF(spectra, &spectra), NULL, P(results)))                                     \
     F(paritas_kappa_misfit, (C, OF(spectra, &spectra), NULL, 1, P(points), P(misfit)))                     \
