@@ -50,9 +50,9 @@ const char *paritas_option_allowed(const paritas_option *option, size_t room, ch
         return text;
     }
     if (lower.exists)
-        snprintf(from, sizeof from, "%s%s %.10g", lower.or_zero ? "0 or " : "",
+        snprintf(from, sizeof from, "%s%s %.15g", lower.or_zero ? "0 or " : "",
                  lower.open ? "above" : "at least", lower.value);
-    if (upper.exists) snprintf(to, sizeof to, "%s %.10g", upper.open ? "below" : "at most", upper.value);
+    if (upper.exists) snprintf(to, sizeof to, "%s %.15g", upper.open ? "below" : "at most", upper.value);
     const bool both = lower.exists && upper.exists;
     snprintf(text, room, "%s%s%s", upper.exists && !both ? to : from, both ? " and " : "", both ? to : "");
     return text;
@@ -67,6 +67,9 @@ static paritas_status refuse(paritas_context *context, const char *argument, con
     paritas_option_allowed(option, sizeof allowed, allowed);
     if (word)
         return paritas_refuse(context, "%s: `%s` is %s; it must be %s", argument, option->name, word,
+                              allowed);
+    if (option->type != PARITAS_FIELD_REAL)
+        return paritas_refuse(context, "%s: `%s` is %.0f; it must be %s", argument, option->name, number,
                               allowed);
     return paritas_refuse(context, "%s: `%s` is %.10g%s%s; it must be %s", argument, option->name, number,
                           option->unit[0] != '\0' ? " " : "", option->unit, allowed);

@@ -24,7 +24,7 @@ def program():
         + ["int main()", "{", "    int wrong = 0;"]
         + [
             check.format(f"paritas_{name.lower()}", f"PARITAS_{name}_DEFAULT")
-            for name in names(r"^#define PARITAS_(\w+)_DEFAULT\b")
+            for name in names(r"^#define PARITAS_(\w+)_DEFAULT\b(?!\()")
         ]
         + [
             check.format(name, f"PARITAS_INIT({name})")

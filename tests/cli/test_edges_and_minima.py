@@ -11,7 +11,7 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "hard"))
 
-import generate  # noqa: E402
+import hard_models  # noqa: E402
 
 PARITAS = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
 
@@ -282,8 +282,8 @@ LOWEST = [
 
 @pytest.mark.parametrize("family, seed, mu, q, q_asimov", LOWEST)
 def test_generated_models_are_tested_with_the_lowest_minima(tmp_path, family, seed, mu, q, q_asimov):
-    made = generate.generate(family, seed)
-    code, answer, error = run("hypotest", generate.write(str(tmp_path), made), *made.options(), "--mu", mu)
+    made = hard_models.generate(family, seed)
+    code, answer, error = run("hypotest", hard_models.write(str(tmp_path), made), *made.options(), "--mu", mu)
     assert code == 0, error
     assert answer["q"] == pytest.approx(q, abs=1e-5)
     assert q_asimov is None or answer["q_A"] == pytest.approx(q_asimov, abs=1e-5)
@@ -291,8 +291,8 @@ def test_generated_models_are_tested_with_the_lowest_minima(tmp_path, family, se
 
 
 def generated(folder, family, seed):
-    made = generate.generate(family, seed)
-    return [generate.write(str(folder), made), *made.options()]
+    made = hard_models.generate(family, seed)
+    return [hard_models.write(str(folder), made), *made.options()]
 
 
 def test_a_scan_answers_the_same_whatever_else_it_scans(tmp_path):
@@ -443,8 +443,8 @@ def test_errors_of_asimov_data_at_a_kink_are_those_of_both_sides_from_every_star
 
 def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
     """Fits stop where interpolation code 2 jumps, below every minimum that others converge to."""
-    made = generate.generate("hard", 36)
-    path = generate.write(str(tmp_path), made)
+    made = hard_models.generate("hard", 36)
+    path = hard_models.write(str(tmp_path), made)
     code, answer, error = run("hypotest", path, *made.options(), "--mu", 1.5)
     assert code == 1 and answer["status"] != "converged"
     assert answer["q"] < 4.0
@@ -452,8 +452,8 @@ def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
 
 def test_an_entry_of_a_limits_scan_is_not_above_a_point_of_another(tmp_path):
     """Every entry that says `converged` is as low as a fit there from many starts."""
-    made = generate.generate("hard", 36)
-    path = generate.write(str(tmp_path), made)
+    made = hard_models.generate("hard", 36)
+    path = hard_models.write(str(tmp_path), made)
     code, answer, _ = run("limit", path, *made.options())
     q = {entry["mu"]: entry["q"] for entry in answer["scan"] if entry["status"] == "converged"}
     assert code == 1 and len(q) > 8
@@ -465,8 +465,8 @@ def test_an_entry_of_a_limits_scan_is_not_above_a_point_of_another(tmp_path):
 
 def test_a_significance_is_that_of_the_test_of_q0(tmp_path):
     """The parameter of interest does nothing here: a q0 of 2e-11 is what fits leave open."""
-    made = generate.generate("hard", 49)
-    path = generate.write(str(tmp_path), made)
+    made = hard_models.generate("hard", 49)
+    path = hard_models.write(str(tmp_path), made)
     test = run("hypotest", path, *made.options(), "--test-stat", "q0", "--quick")[1]
     found = run("significance", path, *made.options(), "--quick")[1]
     assert 0 < found["q0"] == test["q"] < 1e-8 and test["q_A"] == 0

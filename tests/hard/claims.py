@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import generate  # noqa: E402
+import hard_models  # noqa: E402
 import measure  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ.get("PARITAS_BIN", "build/release/bin/paritas"))
@@ -23,7 +23,7 @@ def counts(family, folder):
     """(counts of all models, lines on what fell short)"""
     total, words = Counter(), []
     for seed in SEEDS[family]:
-        task = (PROGRAM, generate.generate(family, seed), WHAT, 30, folder)
+        task = (PROGRAM, hard_models.generate(family, seed), WHAT, 30, folder)
         made, found, short, _ = measure.examine(task)
         total.update(found)
         words += [f"{made.name} {category}: {reason}" for category, _, reason in short]
@@ -47,7 +47,7 @@ def test_tests_are_answered(family, least, folder):
     assert found["tests answered"] >= least * found["tests"], words
 
 
-@pytest.mark.parametrize("family", generate.FAMILIES)
+@pytest.mark.parametrize("family", hard_models.FAMILIES)
 @pytest.mark.parametrize(
     "category", [name for name, asked in measure.ASKED.items() if asked[1] == asked[2] == "0"]
 )

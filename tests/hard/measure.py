@@ -4,10 +4,10 @@
   tests/hard/measure.py build/release/bin/paritas --family hard --n 1000
   tests/hard/measure.py build/release/bin/paritas --family ordinary --n 100 --what hypotest,limit
 
-Models come from generate.py, or are FILES. Each answer of the program is held against the lowest points that
---starts starts of the Python package find (lowest.py). Prints a table of counts beside what is asked. Writes
-the models that fell short to FAILURES/FAMILY/CATEGORY, with the commands that show it. The package is the one
-that Python imports, else python/ of this checkout."""
+Models come from hard_models.py, or are FILES. Each answer of the program is held against the lowest points
+that --starts starts of the Python package find (lowest.py). Prints a table of counts beside what is asked.
+Writes the models that fell short to FAILURES/FAMILY/CATEGORY, with the commands that show it. The package
+is the one that Python imports, else python/ of this checkout."""
 
 import argparse
 import concurrent.futures
@@ -30,7 +30,7 @@ except ImportError:
 
 import paritas.toys  # noqa: E402
 
-import generate  # noqa: E402
+import hard_models  # noqa: E402
 import toy_data  # noqa: E402
 from lowest import Known, Reference  # noqa: E402
 
@@ -377,7 +377,7 @@ def examine(task):
     """(model, counts, shortcomings, seconds)"""
     program, made, what, n_starts, folder = task
     began = time.perf_counter()
-    path = generate.write(folder, made)
+    path = hard_models.write(folder, made)
     seen = Examined(made, path, program, n_starts)
     for name in what:
         MEASURE[name](seen)
@@ -428,7 +428,7 @@ def share_of(category):
 
 def table(family, counts):
     """Lines: each count, its share, what is asked."""
-    column = generate.FAMILIES.index(family) + 1 if family in generate.FAMILIES else 1
+    column = hard_models.FAMILIES.index(family) + 1 if family in hard_models.FAMILIES else 1
     lines = [", ".join(f"{counts[name]} {name}" for name in TOTALS if counts[name])]
     for name in dict.fromkeys([*ASKED, *sorted(counts)]):
         total = share_of(name)
@@ -443,7 +443,7 @@ def keep(folder, made, short):
     """The model in the folder of each of its shortcomings, with the command and the numbers."""
     for category, found in itertools.groupby(sorted(short), key=lambda one: one[0]):
         place = os.path.join(folder, "_".join(re.findall("[A-Za-z0-9_]+", category)))
-        path = generate.write(place, made)
+        path = hard_models.write(place, made)
         with open(os.path.join(place, made.name + ".txt"), "w", encoding="utf-8") as out:
             out.write(f"traits: {', '.join(made.traits)}\n")
             for _, command, words in found:
@@ -470,7 +470,7 @@ def published(files, every_factor):
         modifiers = [m for c in document["channels"] for one in c["samples"] for m in one["modifiers"]]
         factors = sorted({m["name"] for m in modifiers if m["type"] == "normfactor"})
         for poi in factors if every_factor else [None]:
-            yield generate.Generated(f"{name}-{poi}" if poi else name, document, {}, [], poi)
+            yield hard_models.Generated(f"{name}-{poi}" if poi else name, document, {}, [], poi)
 
 
 def arguments():
@@ -478,7 +478,7 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("program")
-    parser.add_argument("--family", choices=generate.FAMILIES, default="hard")
+    parser.add_argument("--family", choices=hard_models.FAMILIES, default="hard")
     parser.add_argument("--files", nargs="+", help="these workspaces instead")
     parser.add_argument(
         "--every-factor", action="store_true", help="each normfactor of FILES as parameter of interest"
@@ -506,7 +506,7 @@ def main():
     models = (
         published(given.files, given.every_factor)
         if given.files
-        else (generate.generate(family, s) for s in seeds)
+        else (hard_models.generate(family, s) for s in seeds)
     )
     place = os.path.join(given.failures, family)
     counts, slow, began = Counter(), [], time.perf_counter()

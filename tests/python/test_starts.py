@@ -11,7 +11,7 @@ from package_support import PROGRAM, SHARED, TREE, assert_same, model_of, progra
 import paritas
 
 sys.path.insert(0, str(TREE / "tests" / "hard"))
-import generate  # noqa: E402
+import hard_models  # noqa: E402
 
 HARD = SHARED.parent / "hard"
 
@@ -50,8 +50,8 @@ def test_nothing_lower_is_hidden(name):
 
 def hard_model(seed, folder):
     """A generated model, and the program's answer of a fit."""
-    made = generate.generate("hard", seed)
-    path = generate.write(str(folder), made)
+    made = hard_models.generate("hard", seed)
+    path = hard_models.write(str(folder), made)
 
     def fit(*options):
         given = [PROGRAM, "fit", path, *made.options(), *map(str, options), "--json", "--quiet"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes workspaces that no analysis has published: the same seed, the same workspace.
 
-  tests/hard/generate.py ordinary -o FOLDER --n 100     what a usual analysis looks like
-  tests/hard/generate.py hard -o FOLDER --seed 7 --n 1  what breaks fits, one trait or several at once
+  tests/hard/hard_models.py ordinary -o FOLDER --n 100     what a usual analysis looks like
+  tests/hard/hard_models.py hard -o FOLDER --seed 7 --n 1  what breaks fits, one trait or several at once
 
 `generate(family, seed)` does the same in memory. Both families are legal in paritas and in pyhf, and small: a
 fit takes less than 10 ms. Numbers have six digits: no rounding of a mathematical library shows.
