@@ -43,6 +43,9 @@ paritas_status toys_take_test_options(paritas_context *context, const paritas_to
                                       paritas_toys_options *options);
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options);
+/* INVALID_ARGUMENT if the run is one of several shards. what: "a limit". */
+paritas_status toys_refuse_shards(paritas_context *context, const paritas_toys_options *options,
+                                  const char *what);
 /* This run's part of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,
                           uint64_t *end);

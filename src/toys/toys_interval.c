@@ -269,14 +269,6 @@ static paritas_status find_interval(struct interval *s, const paritas_interval_t
     return PARITAS_OK;
 }
 
-static paritas_status check(paritas_context *context, const paritas_toys_options *options)
-{
-    if (options->shards <= 1) return PARITAS_OK;
-    return paritas_refuse(
-        context, "shard %u/%u: an interval cannot be cut into shards, since toys decide where toys are drawn",
-        options->shard, options->shards);
-}
-
 paritas_status paritas_interval_toys(paritas_context *context, const paritas_model *model,
                                      const paritas_job *job, const paritas_interval_toys_request *given,
                                      const paritas_toys_options *given_options,
@@ -292,7 +284,7 @@ paritas_status paritas_interval_toys(paritas_context *context, const paritas_mod
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "scan", request.scan_room, request.scan));
     TRY(SIZED_CHECK(context, paritas_interval_toys_result, "result", 1, result));
     *result = (paritas_interval_toys_result)PARITAS_INIT(paritas_interval_toys_result);
-    TRY(check(context, &search.options));
+    TRY(toys_refuse_shards(context, &search.options, "an interval"));
     TRY(toys_share(context, &search.options, &first, &search.end));
     search.level = request.level;
     search.progress = (struct interval_progress){.report = context->progress,

@@ -419,14 +419,6 @@ static paritas_status limit_toys(struct search *s, const paritas_limit_toys_requ
     return PARITAS_OK;
 }
 
-static paritas_status check(paritas_context *context, const paritas_toys_options *options)
-{
-    if (options->shards <= 1) return PARITAS_OK;
-    return paritas_refuse(
-        context, "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
-        options->shard, options->shards);
-}
-
 paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
                                   const paritas_job *job, const paritas_limit_toys_request *given,
                                   const paritas_toys_options *given_options,
@@ -442,7 +434,7 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
     TRY(SIZED_CHECK(context, paritas_limit_toys_result, "result", 1, result));
     if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
     *result = (paritas_limit_toys_result)PARITAS_INIT(paritas_limit_toys_result);
-    TRY(check(context, &options));
+    TRY(toys_refuse_shards(context, &options, "a limit"));
     TRY(toys_share(context, &options, &first, &end));
     struct infer infer;
     struct search search = {.infer = &infer,

@@ -35,6 +35,15 @@ paritas_status toys_take_options(paritas_context *context, const paritas_toys_op
                : PARITAS_OK;
 }
 
+paritas_status toys_refuse_shards(paritas_context *context, const paritas_toys_options *options,
+                                  const char *what)
+{
+    if (options->shards <= 1) return PARITAS_OK;
+    return paritas_refuse(context,
+                          "shard %u/%u: %s cannot be cut into shards, since toys decide where toys are drawn",
+                          options->shard, options->shards, what);
+}
+
 paritas_status toys_take_test_options(paritas_context *context, const paritas_toys_options *given,
                                       paritas_toys_options *options)
 {
