@@ -6,6 +6,7 @@
 #include "print/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,15 @@ static bool options_agree(const struct arguments *arguments)
     return options_complete(arguments);
 }
 
+static void write_counts(const struct session *session)
+{
+    const paritas_work *work = paritas_work_done(session->context);
+    if (!work || !option_flag(session, "--counts")) return;
+    fprintf(stderr,
+            "fits: %" PRIu64 ", iterations: %" PRIu64 ", gradients: %" PRIu64 ", points: %" PRIu64 "\n",
+            work->fits, work->iterations, work->gradients, work->points);
+}
+
 static int run(const struct arguments *arguments)
 {
     const struct given *file = argument_given(arguments, "--output-file");
@@ -92,6 +102,7 @@ static int run(const struct arguments *arguments)
         const char *message = session.context ? name_options(session.context->message) : "";
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
+    write_counts(&session);
     if (session.wrong_usage) code = EXIT_USAGE;
     /* a patch set has good lines beside failed ones */
     if ((status == PARITAS_OK || session.partial) &&

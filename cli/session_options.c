@@ -41,13 +41,13 @@ const struct option options_model[] = {
 /* `fits`: f32 fits, ended by "; " */
 #define PRECISION_AUTO \
     "auto: f64 if the device is fast enough in it, else f32. Default: f64, if the device has it"
-#define ENGINE_ROWS(fits)                                                                              \
-    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},                             \
-        {"--device", OPTION_TEXT, "NAME",                                                              \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"},                         \
-    {                                                                                                  \
-        "--precision", OPTION_CHOICE, "f64|f32|auto", "precision of the kernels; " fits PRECISION_AUTO \
-    }
+#define ENGINE_ROWS(fits)                                                                                 \
+    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},                                \
+        {"--device", OPTION_TEXT, "NAME",                                                                 \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                            \
+        {"--precision", OPTION_CHOICE, "f64|f32|auto", "precision of the kernels; " fits PRECISION_AUTO}, \
+        {"--counts", OPTION_FLAG, NULL,                                                                   \
+         "standard error says at the end what it cost: fits, iterations, gradients, points"}
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),

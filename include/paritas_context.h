@@ -168,13 +168,27 @@ typedef struct paritas_tolerances {
 } paritas_tolerances;
 PARITAS_API const paritas_tolerances *paritas_contract_tolerances(void);
 
+/* What a context's calls have cost since it was opened. Counts do not depend on the machine. */
+#define PARITAS_WORK_FIELDS(FIELD, R)                                                         \
+    FIELD(R, uint64_t, fits, , "fits", "", "fits, each from one start")                       \
+    FIELD(R, uint64_t, iterations, , "iterations", "", "of them, by minimisers that iterate") \
+    FIELD(R, uint64_t, gradients, , "gradients", "", "of quasi-Newton fits, one per step")    \
+    FIELD(R, uint64_t, points, , "points", "", "points at which the likelihood was evaluated alone")
+typedef struct paritas_work {
+    size_t size;
+    PARITAS_WORK_FIELDS(PARITAS_MEMBER, )
+} paritas_work;
+/* The context's own, which grows with its calls. NULL: no context. */
+PARITAS_API const paritas_work *paritas_work_done(const paritas_context *context);
+
 #define PARITAS_CONTEXT_ENUMERATIONS(ENUMERATION)                                               \
     ENUMERATION(paritas_field_type, PARITAS_FIELD_TYPE_LIST, "What a field of a record holds.") \
     ENUMERATION(paritas_status, PARITAS_STATUS_LIST, "What a function of the library returns.") \
     ENUMERATION(paritas_device_kind, PARITAS_DEVICE_KIND_LIST, "The kinds of devices.")
 #define PARITAS_CONTEXT_RECORDS(RECORD)                                                                    \
     RECORD(paritas_device_info, PARITAS_DEVICE_INFO_FIELDS, "A device, as paritas_list_devices found it.") \
-    RECORD(paritas_tolerances, PARITAS_TOLERANCES_FIELDS, "What the contract lets differ.")
+    RECORD(paritas_tolerances, PARITAS_TOLERANCES_FIELDS, "What the contract lets differ.")                \
+    RECORD(paritas_work, PARITAS_WORK_FIELDS, "What a context's calls have cost.")
 /* paritas_..._name(value): its word; "unknown" for another number.
  * paritas_fit_status_name(PARITAS_FIT_CONVERGED) is "converged". */
 #define PARITAS_NAME_FUNCTION(type, LIST, doc) PARITAS_API const char *type##_name(type value);

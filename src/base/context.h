@@ -35,6 +35,7 @@ struct paritas_context {
     struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
     unsigned probe_milliseconds;   /* time limit of such a child; 0: as usual; for tests */
     char *cache;                   /* compiled kernels; owned; NULL: none */
+    paritas_work work;             /* since it was opened */
     char message[2048];            /* last failure */
 };
 

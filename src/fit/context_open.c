@@ -157,6 +157,10 @@ const char *paritas_precision_name(const paritas_context *context)
 {
     return context && context->precision == 32 ? "f32" : "f64";
 }
+const paritas_work *paritas_work_done(const paritas_context *context)
+{
+    return context ? &context->work : NULL;
+}
 const char *paritas_polish_name(const paritas_context *context)
 {
     return context && context->precision == 32 && !context->no_polish ? "f64" : "none";

@@ -52,6 +52,7 @@ static void put_answer(const struct evaluation *e, const double *answer, double 
 static paritas_status take(void *user, const struct launch_rows *rows)
 {
     const struct evaluation *e = user;
+    rows->context->work.points += e->count * rows->n;
     for (size_t k = 0; k < e->count; k++)
         for (size_t d = 0; d < rows->n; d++) {
             const size_t set = rows->at + d;

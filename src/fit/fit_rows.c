@@ -248,8 +248,13 @@ static paritas_status fill_fits(void *user, struct launch_rows *rows)
 static paritas_status take_fits(void *user, const struct launch_rows *rows)
 {
     const struct rows_fits *call = user;
-    for (size_t k = 0; k < rows->n; k++)
-        call->take(call->user, &call->jobs[rows->at + k], rows->out + k * answer_size(call));
+    paritas_work *work = call->entry == call->model->family->covariance ? NULL : &rows->context->work;
+    if (work) work->fits += rows->n;
+    for (size_t k = 0; k < rows->n; k++) {
+        const double *answer = rows->out + k * answer_size(call);
+        if (work) work->iterations += rows_get_outcome(call->model, answer).iterations;
+        call->take(call->user, &call->jobs[rows->at + k], answer);
+    }
     return PARITAS_OK;
 }
 

@@ -139,12 +139,16 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
     const struct quasi_newton *fits = user;
     const struct frozen *model = paritas_model_frozen(fits->plan->model);
     const size_t slots = model->n_slots, p = model->n_parameters, n_fits = fits->plan->conditional ? 2 : 1;
+    paritas_work *work = &rows->context->work;
+    work->fits += rows->n * n_fits;
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(fits, rows->at + k);
         const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, flags_of(fits));
         struct profile *profile = &fits->profiles[row];
-        profile->iterations +=
+        const unsigned spent =
             take_evaluations(fits, row, answer) + (unsigned)answer[PROFILE_EVALUATIONS_FIXED];
+        profile->iterations += spent;
+        work->gradients += spent;
         if (answer[PROFILE_STATUS] != PARITAS_FIT_CONVERGED || answer[PROFILE_FITS] != (double)n_fits)
             continue;
         profile->value_free = answer[PROFILE_VALUE_FREE];
