@@ -45,10 +45,10 @@ struct paritas_family {
     size_t (*set_count)(const struct paritas_model *model);
     paritas_parameter_set (*set)(const struct paritas_model *model, size_t set);
     /* bends[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r: rate by
-     * the parameter in its constraint's widths, factors as in `point`, others as suggested. `data`: a user's
-     * row, NULL without templates. NULL: unknown. */
+     * the parameter in its constraint's widths, others as in `point`. With `weights` (n_main): the weighted
+     * sum of r(+1) + r(-1) - 2 r(0). `data`: a user's row, NULL without templates. NULL: unknown. */
     paritas_status (*bends)(paritas_context *context, const struct frozen *model, const double *data,
-                            const double *point, double *bends);
+                            const double *point, const double *weights, double *bends);
     /* Parameter values at which constraints expect their data. Only of constraints that measure something
      * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);

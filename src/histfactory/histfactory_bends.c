@@ -14,6 +14,12 @@ struct panel_bends {
     double (*by_slot)[8];
 };
 
+/* Sums over bins, by slot. */
+struct bend_sums {
+    const double *weights; /* by place; NULL: sums of squares, each in units of the bin's variance */
+    double *by_slot;
+};
+
 struct unit_numbers {
     const double *nominal, *shifts; /* 8 bins; S and A of 8 bins for each histosys */
     const double *factors;          /* of all normsys */
@@ -46,35 +52,68 @@ static struct unit_numbers numbers_of(const struct frozen *model, const double *
     return numbers;
 }
 
+static const double *normsys_of(const uint32_t *mi, const struct unit_numbers *numbers,
+                                const hf_unit_record *unit, uint32_t e)
+{
+    return numbers->factors + HF_NORMSYS_AT(mi[HF_NORMSYS_CODE], unit->normsys + e);
+}
+
+/* A normsys at its parameter's value, up to the polynomial that some codes have within one width. */
+static double factor_at(const uint32_t *mi, const double *numbers, double value)
+{
+    if (value == 0.0) return 1.0;
+    const double at_edge = edge(mi, numbers, value < 0.0 ? HF_NORMSYS_DOWN : HF_NORMSYS_UP);
+    return at_edge > 0.0 ? host_exp(fabs(value) * host_log(at_edge)) : 1.0 + fabs(value) * (at_edge - 1.0);
+}
+
+/* t(value) of a histosys' even part; t(1) is 8. */
+static double even_part(double value)
+{
+    const double square = value * value;
+    return square < 1.0 ? square * (15.0 + square * (3.0 * square - 10.0)) : 8.0 * fabs(value);
+}
+
 static void add_unit(const struct frozen *model, const struct unit_numbers *numbers,
                      const hf_unit_record *unit, struct panel_bends *to)
 {
     const uint32_t *mi = model->tables.ints, *normsys_slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys,
-                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
-    const double *nominal = numbers->nominal, *shifts = numbers->shifts;
-    const uint32_t *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
-    double factor = 1.0;
+                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys,
+                   *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
+    double factor = 1.0, nominal[8];
+    memcpy(nominal, numbers->nominal, sizeof nominal);
+    for (uint32_t e = 0; e < unit->histosys_count; e++) {
+        const double *shifts = numbers->shifts + 16 * e, value = to->values[histosys_slot[e]];
+        for (uint32_t b = 0; b < 8 && value != 0.0; b++)
+            nominal[b] += value * shifts[b] + even_part(value) * shifts[8 + b];
+    }
     for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= to->values[scalar_slot[k]];
+    for (uint32_t e = 0; e < unit->normsys_count; e++)
+        factor *= factor_at(mi, normsys_of(mi, numbers, unit, e), to->values[normsys_slot[e]]);
     for (uint32_t b = 0; b < 8; b++) to->rates[b] += factor * nominal[b];
     for (uint32_t e = 0; e < unit->normsys_count; e++) {
-        const double *own = numbers->factors + HF_NORMSYS_AT(mi[HF_NORMSYS_CODE], unit->normsys + e);
-        const double bend = factor * (edge(mi, own, HF_NORMSYS_UP) + edge(mi, own, HF_NORMSYS_DOWN) - 2.0);
+        const double *own = normsys_of(mi, numbers, unit, e),
+                     bend = factor / factor_at(mi, own, to->values[normsys_slot[e]]) *
+                            (edge(mi, own, HF_NORMSYS_UP) + edge(mi, own, HF_NORMSYS_DOWN) - 2.0);
         for (uint32_t b = 0; b < 8; b++) to->by_slot[normsys_slot[e]][b] += bend * nominal[b];
     }
-    for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice; t(1) is 8 */
+    for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice */
         for (uint32_t b = 0; b < 8; b++)
-            to->by_slot[histosys_slot[e]][b] += factor * 16.0 * shifts[16 * e + 8 + b];
+            to->by_slot[histosys_slot[e]][b] += factor * 16.0 * numbers->shifts[16 * e + 8 + b];
 }
 
-static void add_panel(const struct panel_bends *from, uint32_t n_slots, double *squares)
+static void add_panel(const struct panel_bends *from, uint32_t n_slots, uint32_t first_place,
+                      const struct bend_sums *sums)
 {
     for (uint32_t i = 0; i < n_slots; i++)
-        for (uint32_t b = 0; b < 8; b++)
-            squares[i] += from->by_slot[i][b] * from->by_slot[i][b] / fmax(fabs(from->rates[b]), 1.0);
+        for (uint32_t b = 0; b < 8; b++) {
+            const double bend = from->by_slot[i][b];
+            sums->by_slot[i] += sums->weights ? sums->weights[first_place + b] * bend
+                                              : bend * bend / fmax(fabs(from->rates[b]), 1.0);
+        }
 }
 
 static void add_channels(const struct frozen *model, const double *row, struct panel_bends *panel_bends,
-                         double *squares)
+                         const struct bend_sums *sums)
 {
     const uint32_t *mi = model->tables.ints, dense = mi[HF_DENSE];
     const hf_channel_record *channels = (const void *)(mi + mi[HF_I_CHANNELS]);
@@ -89,12 +128,12 @@ static void add_channels(const struct frozen *model, const double *row, struct p
                     model, row, unit, panel, 8 * (channels[c].first_cell + panel * channels[c].units + u));
                 add_unit(model, &numbers, unit, panel_bends);
             }
-            add_panel(panel_bends, dense, squares);
+            add_panel(panel_bends, dense, 8 * (channels[c].first_panel + panel), sums);
         }
 }
 
 paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *data,
-                        const double *point, double *bends)
+                        const double *point, const double *weights, double *bends)
 {
     const uint32_t *mi = model->tables.ints, dense = mi[HF_DENSE];
     uint32_t slots = dense;
@@ -103,19 +142,24 @@ paritas_status hf_bends(paritas_context *context, const struct frozen *model, co
     struct panel_bends panel_bends = {
         .values = paritas_allocate_clear(context, slots + 1, sizeof *panel_bends.values),
         .by_slot = paritas_allocate(context, dense + 1, sizeof *panel_bends.by_slot)};
-    double *squares = paritas_allocate_clear(context, dense + 1, sizeof *squares);
+    double *sums = paritas_allocate_clear(context, dense + 1, sizeof *sums),
+           *by_place = weights ? paritas_allocate_clear(context, model->n_places, sizeof *by_place) : NULL;
     double *row = data ? paritas_allocate(context, model->n_places, sizeof *row) : NULL;
-    const bool whole = panel_bends.values && panel_bends.by_slot && squares && (row || !data);
+    const bool whole = panel_bends.values && panel_bends.by_slot && sums && (row || !data) && (by_place || !weights);
     if (whole) {
         for (size_t p = 0; p < model->n_parameters; p++) panel_bends.values[model->slot_of[p]] = point[p];
         if (data) rows_put_data(model, data, row);
-        add_channels(model, row, &panel_bends, squares);
-        for (size_t p = 0; p < model->n_parameters; p++)
-            bends[p] = model->slot_of[p] < dense ? sqrt(squares[model->slot_of[p]]) : 0.0;
+        for (size_t i = 0; i < model->n_main && weights; i++) by_place[model->place_of[i]] = weights[i];
+        add_channels(model, row, &panel_bends, &(struct bend_sums){by_place, sums});
+        for (size_t p = 0; p < model->n_parameters; p++) {
+            const double sum = model->slot_of[p] < dense ? sums[model->slot_of[p]] : 0.0;
+            bends[p] = weights ? sum : sqrt(sum);
+        }
     }
     paritas_release(&context->allocator, panel_bends.values);
     paritas_release(&context->allocator, panel_bends.by_slot);
-    paritas_release(&context->allocator, squares);
+    paritas_release(&context->allocator, sums);
     paritas_release(&context->allocator, row);
+    paritas_release(&context->allocator, by_place);
     return whole ? PARITAS_OK : paritas_fail_memory(context);
 }

@@ -7,6 +7,6 @@
 
 /* See struct paritas_family. */
 paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *data,
-                        const double *point, double *bends);
+                        const double *point, const double *weights, double *bends);
 
 #endif

@@ -231,7 +231,7 @@ static paritas_status measure_nonlinearity(struct infer *infer, const double *da
     memcpy(point, infer->base.start, n * sizeof *point);
     if (infer->poi < n) point[infer->poi] = at;
     if (model->family->bends)
-        TRY(model->family->bends(infer->context, model, model->n_templates ? data : NULL, point,
+        TRY(model->family->bends(infer->context, model, model->n_templates ? data : NULL, point, NULL,
                                  nonlinearity));
     for (size_t i = 0; i < n; i++)
         if (infer->base.fixed[i] || !(infer->widths[i] > 0.0) || !(nonlinearity[i] >= NONLINEAR_LEAST))
