@@ -1,6 +1,6 @@
 /* devices.c: lists devices. */
 #include "commands.h"
-#include "session.h"
+#include "session/session.h"
 #include "print/table.h"
 
 #include <string.h>
@@ -81,8 +81,8 @@ static int run(struct session *session)
     TRY(paritas_list_devices(session->context, DEVICES_MAX, found, &n));
     if (n > DEVICES_MAX) n = DEVICES_MAX;
     for (size_t i = 0; i < n; i++) {
-        name_options(found[i].reason_f64);
-        name_options(found[i].reason_f32);
+        NAME_OPTIONS(found[i].reason_f64);
+        NAME_OPTIONS(found[i].reason_f32);
     }
     if (session->json)
         write_json(&session->writer, n, found);
