@@ -9,7 +9,6 @@
 #include "base/context.h"
 #include "fit/minimum.h"
 
-#define INFER_PROBED_MOST 16 /* conditional fits of a profile */
 #define INFER_FIXED_MAX PARITAS_SCAN_PARAMETERS_MOST
 #define INFER_NEIGHBOURS 4
 
@@ -45,9 +44,8 @@ struct infer_profile {
     double *hessian;             /* of twice the NLL; only for a parameter on its bound */
     struct infer_metric *metric; /* quasi_newton_points.h; NULL: not yet asked for */
     bool wants_parameters;       /* set by the caller: of its points, as exactly as values */
-    bool probed, suspicious;     /* by minimum_search_run */
-    double probed_at[INFER_PROBED_MOST];
-    size_t n_probed_at;
+    bool is_lowest;              /* set by the caller: its data are those expected where it ended */
+    struct landscape *landscape; /* landscape.h; NULL: not yet searched */
 };
 
 /* A conditional fit with `k` parameters fixed. */
@@ -59,6 +57,7 @@ struct infer_point {
     unsigned wave; /* fitted after smaller waves */
     bool afresh;   /* starts where the job does */
     bool onward;   /* starts at the profile's parameters, whatever lies lower */
+    bool unread;   /* no answer depends on its minimum, but for one below the free fit's: no search */
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */

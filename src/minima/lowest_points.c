@@ -80,8 +80,10 @@ static paritas_status look_lower(struct infer *infer, size_t n, struct infer_poi
     struct infer_point **own = infer_array(infer, n, sizeof *own);
     TRY(infer_memory(infer));
     for (size_t i = 0, m; i < n; i += m) {
-        for (m = 0; i + m < n && points[i + m].profile == points[i].profile; m++) own[m] = &points[i + m];
-        TRY(minimum_search_run(infer, points[i].profile, m, own));
+        size_t read = 0;
+        for (m = 0; i + m < n && points[i + m].profile == points[i].profile; m++)
+            if (!points[i + m].unread) own[read++] = &points[i + m];
+        TRY(minimum_search_run(infer, points[i].profile, read, own));
     }
     return PARITAS_OK;
 }

@@ -90,6 +90,7 @@ paritas_status neighbours_compare(struct infer *infer, size_t n, struct infer_po
         for (size_t i = 2; i < n; i++)
             if (fresh[i - 2] || fresh[i - 1] || fresh[i])
                 m = put_pair(ascending[i - 2], ascending[i], ascending[i - 1], pairs, m);
+        if (m == 0) break;
         memset(fresh, 0, n * sizeof *fresh);
         TRY(neighbours_fit(infer, m, pairs));
         for (size_t k = 0; k < m; k++) {

@@ -85,7 +85,7 @@ static paritas_status find_other_data(struct asymptotic *a, const struct infer_p
         return PARITAS_OK;
     }
     TRY(infer_free_fit(a->infer, &a->other));
-    a->other.probed = true; /* no point is lower than where its data were made */
+    a->other.is_lowest = true; /* no point is lower than where its data were made */
     return PARITAS_OK;
 }
 
@@ -100,7 +100,7 @@ static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
     a->no_asimov = !a->asimov.data;
     if (a->no_asimov) a->asimov.data = a->data.data;
     TRY(infer_free_fit(a->infer, &a->asimov));
-    a->asimov.probed = !a->no_asimov; /* no point is lower than where its data were made */
+    a->asimov.is_lowest = !a->no_asimov; /* no point is lower than where its data were made */
     return PARITAS_OK;
 }
 
@@ -129,8 +129,26 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     a->data.data = infer->base.data;
     TRY(infer_free_fit(infer, &a->data));
     TRY(fit_background(a, &change));
-    a->reconsidered = a->data.suspicious;
+    a->reconsidered = minimum_search_is_suspicious(infer);
     return PARITAS_OK;
+}
+
+/* Where the best fit agrees with mu, q is 0 whatever the conditional fit is. */
+static bool is_unread(const struct asymptotic *a, double mu)
+{
+    return statistic_formula(a->statistic)->agrees(mu, a->data.parameters[a->infer->poi]);
+}
+
+/* A lower free fit can make fits matter that did not. */
+static paritas_status search_read(struct asymptotic *a, size_t n, struct infer_point *fits)
+{
+    bool read = false;
+    for (size_t i = 0; i < n; i++) {
+        const bool now = fits[i].unread && !is_unread(a, fits[i].value[0]);
+        fits[i].unread = fits[i].unread && !now;
+        read = read || now;
+    }
+    return read ? infer_points(a->infer, n, fits) : PARITAS_OK;
 }
 
 static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
@@ -141,10 +159,12 @@ static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptoti
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
         fits[i] = infer_point_at(infer, &a->data, points[i].mu);
+        fits[i].unread = is_unread(a, points[i].mu);
         fits[n + i] = infer_point_at(infer, &a->asimov, points[i].mu);
         if (a->other.data) fits[2 * n + i] = infer_point_at(infer, &a->other, points[i].mu);
     }
     TRY(infer_points(infer, n_fits, fits));
+    TRY(search_read(a, n, fits));
     if (slopes) TRY(infer_slopes(infer, 2 * n, fits));
     for (size_t i = 0; i < n; i++) {
         points[i].data = fits[i];
@@ -154,15 +174,24 @@ static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptoti
     return PARITAS_OK;
 }
 
-paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
+paritas_status asymptotic_reconsider(struct asymptotic *a, bool *remade)
 {
-    TRY(fit_tests(a, n, points, slopes));
-    if (a->reconsidered || (!a->data.suspicious && !minimum_search_has_starts(a->infer))) return PARITAS_OK;
     enum asimov_change change;
-    a->reconsidered = a->data.suspicious = true;
+    *remade = false;
+    if (a->reconsidered || a->infer->starts == 1 || !minimum_search_has_starts(a->infer)) return PARITAS_OK;
+    a->reconsidered = true;
     TRY(fit_background(a, &change));
     a->remade = a->remade || change == ASIMOV_MADE;
-    return change == ASIMOV_STAYS ? PARITAS_OK : fit_tests(a, n, points, slopes);
+    *remade = change != ASIMOV_STAYS;
+    return PARITAS_OK;
+}
+
+paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
+{
+    bool remade;
+    TRY(fit_tests(a, n, points, slopes));
+    TRY(asymptotic_reconsider(a, &remade));
+    return remade ? fit_tests(a, n, points, slopes) : PARITAS_OK;
 }
 
 static double q_of(const struct asymptotic *a, const struct infer_point *fit)

@@ -31,6 +31,9 @@ struct asymptotic_point {
 paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, paritas_test_statistic statistic);
 /* Fits at points[i].mu; `slopes`: also the profiles' slopes. */
 paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes);
+/* Fits the background once more, if tests have met minima that it does not know. *remade: the Asimov data
+ * changed, or there are others; earlier tests do not count. */
+paritas_status asymptotic_reconsider(struct asymptotic *a, bool *remade);
 /* Call it after all tests: a later test can find a lower free fit. */
 void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
                        paritas_hypotest_result *result);

@@ -182,6 +182,48 @@ static void write_fits(const struct limit_search *s, struct limit_fits *fits)
     }
 }
 
+/* Does an answer depend on the test? */
+static bool is_beside_answer(const struct limit_search *s, double mu)
+{
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        const struct bracket *b = &s->brackets[curve];
+        if (b->settled && !b->hopeless && is_near(mu, b->root)) return true;
+        if (b->hopeless && (mu == b->low || mu == b->high)) return true;
+        for (size_t k = 0; k < PARITAS_CROSSINGS_MOST; k++)
+            if (is_near(mu, s->crossings[curve][k])) return true;
+    }
+    return false;
+}
+
+/* *fresh: some were not searched before. */
+static paritas_status search_answers(struct limit_search *s, bool *fresh)
+{
+    size_t which[PARITAS_SCAN_MOST], n = 0;
+    for (size_t i = 0; i < s->tests.n; i++)
+        if (is_beside_answer(s, s->tests.points[i].mu)) which[n++] = i;
+    return limit_tests_search(&s->tests, n, which, fresh);
+}
+
+/* A round: the values of the next tests. *n is 0: there is nothing left to test. */
+static paritas_status propose(struct limit_search *s, size_t *n, double *mu)
+{
+    struct limit_tests *tests = &s->tests;
+    bool fresh = false;
+    TRY(propose_roots(s, n, mu));
+    const size_t room = PARITAS_SCAN_MOST - tests->n;
+    if (*n > 0) return PARITAS_OK;
+    if (!s->spread && tests->n > 0 && limit_tests_turn(tests)) {
+        s->spread = true;
+        TRY(limit_tests_compare(tests));
+        tests->careful = tests->changed = true;
+        *n = spread_tests(s, room / 2 < GRID ? room / 2 : GRID, mu);
+        return PARITAS_OK;
+    }
+    *n = propose_crossings(s, room, mu);
+    if (*n == 0) TRY(search_answers(s, &fresh));
+    return PARITAS_OK;
+}
+
 static paritas_status find_limits(struct infer *infer, struct limit_search *s)
 {
     struct limit_tests *tests = &s->tests;
@@ -193,21 +235,12 @@ static paritas_status find_limits(struct infer *infer, struct limit_search *s)
     limit_search_restart(s);
     for (;;) {
         size_t n;
-        TRY(propose_roots(s, &n, mu));
-        const size_t room = PARITAS_SCAN_MOST - tests->n;
-        if (n == 0 && !s->spread && tests->n > 0 && limit_tests_turn(tests)) {
-            s->spread = true;
-            TRY(limit_tests_compare(tests));
-            tests->careful = tests->changed = true;
-            n = spread_tests(s, room / 2 < GRID ? room / 2 : GRID, mu);
-        } else if (n == 0) {
-            n = propose_crossings(s, room, mu);
-            if (n == 0) return PARITAS_OK;
-        }
-        if (n > room) break;
+        TRY(propose(s, &n, mu));
+        if (n == 0 && !tests->changed) return PARITAS_OK;
+        if (n > PARITAS_SCAN_MOST - tests->n) break;
         if (n > 0) TRY(limit_tests_make(tests, n, mu));
         if (tests->changed) limit_search_restart(s);
-        /* enough random starts: from now on neighbours show lower minima */
+        /* enough tests: from now on neighbours show lower minima */
         if (infer_has_several(&infer->minima) && tests->n > 2 * ASYMPTOTIC_CURVES) tests->careful = true;
     }
     propose_crossings(s, 0, mu);

@@ -2,6 +2,7 @@
 #include "statistics/limit_tests.h"
 #include "minima/conditional_starts.h"
 #include "minima/conditional_fits.h"
+#include "minima/minimum_search.h"
 #include "minima/neighbours.h"
 
 #include <math.h>
@@ -49,6 +50,16 @@ static bool falls(const struct infer_point *point, double mu, size_t poi)
     return mu > point->profile->parameters[poi] && point->slope * mu < -TURN;
 }
 
+/* Is CLs of the observed curve, or of an expected one, not negligible there? */
+static bool is_above_depth(const struct limit_tests *tests, size_t test, bool observed)
+{
+    const int first = observed ? ASYMPTOTIC_OBSERVED : 0,
+              end = observed ? ASYMPTOTIC_OBSERVED + 1 : ASYMPTOTIC_OBSERVED;
+    for (int curve = first; curve < end; curve++)
+        if (!(limit_tests_excess(tests, curve, test) < DEEPEST)) return true;
+    return false;
+}
+
 bool limit_tests_turn(const struct limit_tests *tests)
 {
     double before[ASYMPTOTIC_CURVES];
@@ -56,8 +67,11 @@ bool limit_tests_turn(const struct limit_tests *tests)
     for (size_t i = 0; i < tests->n; i++) {
         const size_t test = tests->ascending[i];
         const struct asymptotic_point *point = &tests->points[test];
-        if (point->data.profile && falls(&point->data, point->mu, tests->a.infer->poi)) return true;
-        if (falls(&point->asimov, point->mu, tests->a.infer->poi)) return true;
+        if (point->data.profile && falls(&point->data, point->mu, tests->a.infer->poi) &&
+            is_above_depth(tests, test, true))
+            return true;
+        if (falls(&point->asimov, point->mu, tests->a.infer->poi) && is_above_depth(tests, test, false))
+            return true;
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
             if (!limit_tests_asks(tests, curve, test)) continue;
             const double now = limit_tests_excess(tests, curve, test);
@@ -157,10 +171,10 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     const double free = tests->a.data.result.twice_nll;
     struct asymptotic_point *fresh = tests->points + tests->n;
     for (size_t i = 0; i < n; i++) fresh[i] = (struct asymptotic_point){.mu = mu[i]};
-    /* where tests are compared, their neighbours are the further starts */
+    /* lower minima are looked for where answers are: limit_tests_search */
     struct infer *infer = tests->a.infer;
     const unsigned starts = infer->starts;
-    if (tests->careful && starts == 0) infer->starts = 1;
+    if (starts == 0) infer->starts = 1;
     const paritas_status status = asymptotic_test(&tests->a, n, fresh, true);
     infer->starts = starts;
     TRY(status);
@@ -220,4 +234,52 @@ paritas_status limit_tests_compare(struct limit_tests *tests)
     TRY(lower_free_fit(tests, &tests->a.data, false));
     TRY(lower_free_fit(tests, &tests->a.asimov, true));
     return rebuild_curves(tests);
+}
+
+/* The points of these tests in one profile. */
+static paritas_status search_points(struct limit_tests *tests, struct infer_profile *profile, size_t n,
+                                    struct infer_point **points, bool *lowered)
+{
+    struct infer *infer = tests->a.infer;
+    const double free = profile->result.twice_nll, same = same_minimum(infer->context);
+    double *before = infer_reals(infer, n, 1);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) before[i] = points[i]->twice_nll;
+    TRY(minimum_search_run(infer, profile, n, points));
+    *lowered = *lowered || profile->result.twice_nll < free - same;
+    for (size_t i = 0; i < n; i++) {
+        if (!(points[i]->twice_nll < before[i])) continue;
+        *lowered = *lowered || points[i]->twice_nll < before[i] - same;
+        TRY(infer_slopes(infer, 1, points[i]));
+    }
+    return PARITAS_OK;
+}
+
+paritas_status limit_tests_search(struct limit_tests *tests, size_t n, const size_t *which, bool *fresh)
+{
+    struct asymptotic *a = &tests->a;
+    struct infer_point **points = infer_array(a->infer, 3 * n, sizeof *points),
+                       **asimov = points + n, **other = asimov + n;
+    size_t m = 0, n_data = 0;
+    bool lowered = false, remade;
+    TRY(infer_memory(a->infer));
+    for (size_t k = 0; k < n; k++) {
+        struct asymptotic_point *test = &tests->points[which[k]];
+        if (tests->searched[which[k]]) continue;
+        tests->searched[which[k]] = true;
+        if (test->data.profile && !test->data.unread) points[n_data++] = &test->data;
+        other[m] = &test->other;
+        asimov[m++] = &test->asimov;
+    }
+    *fresh = m > 0;
+    if (m == 0 || a->infer->starts == 1) return PARITAS_OK;
+    TRY(search_points(tests, &a->data, n_data, points, &lowered));
+    TRY(search_points(tests, &a->asimov, m, asimov, &lowered));
+    if (a->other.data) TRY(search_points(tests, &a->other, m, other, &lowered));
+    TRY(asymptotic_reconsider(a, &remade));
+    if (remade) return repeat(tests);
+    if (!lowered) return PARITAS_OK;
+    tests->changed = tests->careful = true;
+    for (size_t k = 0; k < n; k++) tests->compared[which[k]] = false;
+    return limit_tests_compare(tests);
 }

@@ -15,6 +15,7 @@ struct limit_tests {
     struct asymptotic_point *points;     /* in fitting order; room for PARITAS_SCAN_MOST */
     size_t ascending[PARITAS_SCAN_MOST]; /* points by mu */
     bool compared[PARITAS_SCAN_MOST];    /* fitted from the neighbours too */
+    bool searched[PARITAS_SCAN_MOST];    /* lower minima were looked for */
     bool careful;                        /* every new test is compared, slopes are checked */
     bool changed;                        /* an earlier answer was lowered; the caller clears it */
     bool widened;                        /* beyond the job's bound */
@@ -31,6 +32,10 @@ void limit_tests_add(struct limit_tests *tests, size_t n);
 paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu);
 /* Fits tests also from their neighbours' points, until none goes lower. */
 paritas_status limit_tests_compare(struct limit_tests *tests);
+
+/* Looks for lower minima at these tests, which answers depend on; those made before are skipped. *fresh: there
+ * was one. */
+paritas_status limit_tests_search(struct limit_tests *tests, size_t n, const size_t *which, bool *fresh);
 
 /* Expected curves do not need a fit to the data; a point without a profile has none. */
 static inline bool limit_tests_asks(const struct limit_tests *tests, int curve, size_t test)

@@ -1,0 +1,32 @@
+/* search_signs.h: parameters whose other side may hold a lower minimum.
+ *
+ * Templates that bend give a bin the same rate on both sides of a parameter. Where the fit leaves bins too
+ * low, a bend upward lowers the likelihood on either side: twice the NLL then has a minimum on each. */
+#ifndef PARITAS_MINIMA_SEARCH_SIGNS_H
+#define PARITAS_MINIMA_SEARCH_SIGNS_H
+
+#include "minima/search_targets.h"
+
+/* Parameters in which rates are nonlinear, the most nonlinear first. */
+#define NONLINEAR_MOST 16
+struct nonlinear {
+    bool known;
+    size_t n, parameters[NONLINEAR_MOST];
+    double at; /* largest size of the parameter of interest then */
+};
+
+/* Finds them. Rates may be less linear at a larger parameter of interest: beyond twice `at` they are found
+ * anew. */
+paritas_status signs_find_nonlinear(struct infer *infer, double at, struct nonlinear *nonlinear);
+/* Are rates with the templates of `data` nonlinear in a parameter, where the parameter of interest is `at`? */
+paritas_status signs_is_nonlinear(struct infer *infer, const double *data, double at, bool *is);
+
+/* A start with the parameters moved to at least `widths` from their suggested values: on the point's side of
+ * them, or on the other one if negative. */
+paritas_status signs_move(struct infer *infer, const double *parameters, size_t n, const size_t *which,
+                          double widths, const double **start);
+
+/* Flips parameters of all targets, one by one and then those that lowered together, while that lowers. */
+paritas_status signs_flip(struct search *search);
+
+#endif

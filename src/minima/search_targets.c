@@ -1,0 +1,302 @@
+/* search_targets.c: attempts at fits from further starts, and what their ends say. */
+#include "minima/search_targets.h"
+#include "fit/fit.h"
+#include "fit/family.h"
+#include "minima/conditional_fits.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LOWER 1e-6 /* in twice the NLL: another minimum */
+#define CONTINUED_MOST 3
+#define SMALL_SLAB 10000 /* numbers: some 30 parameters */
+#define FIRST_ITERATIONS 4 /* then fits on their way to a known minimum are given up */
+#define NEXT_ITERATIONS 20 /* of large models: then fits that are HOPELESS above the lowest are given up */
+#define HOPELESS 25.0
+#define LAST_ITERATIONS 200
+#define NEAR_LEVEL 1.0 /* in twice the NLL */
+#define NEAR_POINT 0.3 /* widths, errors */
+
+bool search_is_auxiliary(const struct search *search, const struct target *target)
+{
+    return target >= search->targets + search->n_asked;
+}
+
+static bool is_same_point(const struct search *search, const double *a, const double *b)
+{
+    double apart = 0.0;
+    for (size_t i = 0; i < search->infer->n_parameters; i++)
+        apart = fmax(apart, fabs(a[i] - b[i]) / fmax(1.0, fabs(b[i])));
+    return apart < 1e-3;
+}
+
+/* *is_new: no end was as low. */
+static void note_end(const struct search *search, struct target *s, struct end end, bool *is_new)
+{
+    size_t at = 0;
+    while (at < s->n_ends && s->ends[at].twice_nll < end.twice_nll - search->same) at++;
+    *is_new = at == s->n_ends || s->ends[at].twice_nll > end.twice_nll + search->same;
+    if (!*is_new || at == ENDS_MOST) return;
+    if (s->n_ends < ENDS_MOST) s->n_ends++;
+    memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends - 1 - at) * sizeof s->ends[0]);
+    s->ends[at] = end;
+}
+
+size_t search_minima_within(const struct target *target)
+{
+    size_t n = 0;
+    while (n < target->n_ends && target->ends[n].twice_nll <= target->twice_nll + MINIMA_WITHIN) n++;
+    return n;
+}
+
+/* ---- opening ---- */
+
+bool search_model_is_small(const struct infer *infer)
+{
+    return paritas_model_frozen(infer->model)->slab <= SMALL_SLAB;
+}
+
+static paritas_status put_target(struct search *search, struct target *s)
+{
+    bool is_new;
+    s->fixed = infer_fixed_flags(search->infer, s->point);
+    TRY(infer_memory(search->infer));
+    if (s->status == PARITAS_FIT_CONVERGED)
+        note_end(search, s, (struct end){s->twice_nll, s->parameters, false}, &is_new);
+    return PARITAS_OK;
+}
+
+paritas_status search_open(struct infer *infer, struct infer_profile *profile, size_t n,
+                           struct infer_point *const *points, struct search *search)
+{
+    *search = (struct search){.infer = infer, .profile = profile, .n = 1 + n, .n_asked = 1 + n};
+    search->same = fmax(same_minimum(infer->context), LOWER);
+    search->is_small = search_model_is_small(infer);
+    search->targets = infer_array(infer, search->n + AUXILIARY_MOST, sizeof *search->targets);
+    TRY(infer_memory(infer));
+    search->targets[0] = (struct target){.status = profile->result.status,
+                                         .twice_nll = profile->result.twice_nll,
+                                         .parameters = profile->parameters,
+                                         .is_lowest = profile->is_lowest && !search->is_small};
+    for (size_t i = 0; i < n; i++)
+        search->targets[1 + i] = (struct target){.point = points[i],
+                                                 .status = points[i]->status,
+                                                 .twice_nll = points[i]->twice_nll,
+                                                 .parameters = points[i]->parameters};
+    for (size_t i = 0; i < search->n; i++) TRY(put_target(search, &search->targets[i]));
+    return PARITAS_OK;
+}
+
+paritas_status search_add_auxiliary(struct search *search, double value)
+{
+    struct infer *infer = search->infer;
+    struct infer_point *point = &search->auxiliary[search->n - search->n_asked];
+    struct target *s = &search->targets[search->n++];
+    *point = infer_point_at(infer, search->profile, infer_bounded(infer, infer->poi, value));
+    *s = (struct target){.point = point, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
+    return put_target(search, s);
+}
+
+/* ---- attempts ---- */
+
+static bool is_better(const struct target *s, const paritas_fit_result *found, double same)
+{
+    const bool converged = found->status == PARITAS_FIT_CONVERGED;
+    if (converged != (s->status == PARITAS_FIT_CONVERGED)) return converged;
+    return !(found->twice_nll >= s->twice_nll - same);
+}
+
+static void put_start(const struct search *search, const struct attempt *attempt, double *start)
+{
+    const struct infer_point *point = attempt->target->point;
+    const struct infer *infer = search->infer;
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        start[i] =
+            infer_bounded(infer, i, infer->base.fixed[i] ? infer->base.start[i] : attempt->start[i]);
+    for (size_t j = 0; point && j < point->k; j++) start[point->parameter[j]] = point->value[j];
+}
+
+/* A minimum beside the answer, or none any more if the fit lowers the answer. */
+static void note_elsewhere(const struct search *search, const struct target *s,
+                           const paritas_fit_result *found, const double *parameters)
+{
+    if (!s->point || found->status != PARITAS_FIT_CONVERGED) return;
+    if (is_better(s, found, search->same))
+        s->point->elsewhere = NULL;
+    else if (found->twice_nll <= s->twice_nll + search->same &&
+             !is_same_point(search, s->parameters, parameters))
+        s->point->elsewhere = parameters;
+}
+
+static void note_unconverged(struct target *s, const paritas_fit_result *found, const double *parameters)
+{
+    if (found->status == PARITAS_FIT_CONVERGED || !isfinite(found->twice_nll)) return;
+    if (s->unconverged.parameters && !(found->twice_nll < s->unconverged.twice_nll)) return;
+    s->unconverged_status = found->status;
+    s->unconverged = (struct end){found->twice_nll, parameters, false};
+}
+
+static void take_end(struct search *search, struct target *s, const paritas_fit_result *found,
+                     const double *parameters)
+{
+    bool is_new = false;
+    if (found->status == PARITAS_FIT_CONVERGED)
+        note_end(search, s, (struct end){found->twice_nll, parameters, false}, &is_new);
+    else
+        search->dead_end = true;
+    search->n_lost += found->status != PARITAS_FIT_CONVERGED;
+    search->met_new = search->met_new || (is_new && found->twice_nll <= s->twice_nll + MINIMA_WITHIN);
+    note_elsewhere(search, s, found, parameters);
+    note_unconverged(s, found, parameters);
+    if (!is_better(s, found, search->same)) return;
+    s->status = found->status;
+    s->twice_nll = found->twice_nll;
+    s->parameters = parameters;
+    s->lower = search->lowered = true;
+}
+
+/* A fit on its way: few iterations tell whether it goes to a known minimum. */
+struct run {
+    size_t attempt;
+    double *point;
+};
+
+/* Near a known end of the target, and hardly above it? Scales: widths, errors. */
+static bool is_on_the_way(const struct search *search, const struct target *s, double twice_nll,
+                          const double *point)
+{
+    const struct infer *infer = search->infer;
+    for (size_t k = 0; k < s->n_ends; k++) {
+        bool near = fabs(twice_nll - s->ends[k].twice_nll) < NEAR_LEVEL;
+        for (size_t i = 0; i < infer->n_parameters && near; i++) {
+            const double width = infer->widths[i], error = search->profile->errors[i],
+                         scale = width > 0.0 ? width : error > 0.0 ? error : 1.0;
+            near = fabs(point[i] - s->ends[k].parameters[i]) <= NEAR_POINT * scale;
+        }
+        if (near) return true;
+    }
+    return false;
+}
+
+static paritas_status fit_runs(struct search *search, const struct attempt *attempts, unsigned iterations,
+                               size_t n, const struct run *runs, paritas_fit_result *results, double *fitted)
+{
+    struct infer *infer = search->infer;
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) {
+        jobs[i] = infer->base;
+        jobs[i].data = search->profile->data;
+        jobs[i].fixed = attempts[runs[i].attempt].target->fixed;
+        jobs[i].start = runs[i].point;
+    }
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    options.max_iterations = infer->base.max_iterations && infer->base.max_iterations < iterations
+                                 ? infer->base.max_iterations
+                                 : iterations;
+    return fit_run(infer->context, infer->model, &options, n, jobs,
+                   &(paritas_fit_answers){.results = results, .parameters = fitted});
+}
+
+paritas_status search_run_attempts(struct search *search, size_t n, const struct attempt *attempts)
+{
+    struct infer *infer = search->infer;
+    const size_t p = infer->n_parameters;
+    if (n == 0) return PARITAS_OK;
+    struct run *runs = infer_array(infer, n, sizeof *runs);
+    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
+    double *rows = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) {
+        runs[i] = (struct run){i, rows + i * p};
+        put_start(search, &attempts[i], runs[i].point);
+    }
+    const bool gives_up = search->gives_up && !search->is_small;
+    const unsigned limits[] = {FIRST_ITERATIONS, gives_up ? NEXT_ITERATIONS : LAST_ITERATIONS,
+                               LAST_ITERATIONS};
+    const size_t stages = gives_up ? 3 : 2;
+    for (size_t stage = 0; stage < stages && n > 0; stage++) {
+        double *fitted = infer_reals(infer, n, p);
+        size_t left = 0;
+        TRY(infer_memory(infer));
+        TRY(fit_runs(search, attempts, limits[stage], n, runs, results, fitted));
+        for (size_t i = 0; i < n; i++) {
+            struct target *s = attempts[runs[i].attempt].target;
+            if (stage + 1 < stages && results[i].status == PARITAS_FIT_AT_ITERATION_LIMIT) {
+                const bool hopeless = stage == 1 && results[i].twice_nll > s->twice_nll + HOPELESS;
+                search->n_lost += hopeless;
+                if (!hopeless && !is_on_the_way(search, s, results[i].twice_nll, fitted + i * p))
+                    runs[left++] = (struct run){runs[i].attempt, fitted + i * p};
+                continue;
+            }
+            take_end(search, s, &results[i], fitted + i * p);
+        }
+        n = left;
+    }
+    return PARITAS_OK;
+}
+
+/* ---- answers ---- */
+
+static bool has_lower_unconverged(const struct search *search, const struct target *s)
+{
+    return s->unconverged.parameters && s->unconverged.twice_nll < s->twice_nll - search->same;
+}
+
+paritas_status search_leave_unconverged(struct search *search)
+{
+    struct attempt *attempts = infer_array(search->infer, search->n, sizeof *attempts);
+    TRY(infer_memory(search->infer));
+    search->lowered = true;
+    for (int again = 0; again < CONTINUED_MOST && search->lowered; again++) {
+        size_t n = 0;
+        for (size_t i = 0; i < search->n; i++) {
+            struct target *s = &search->targets[i];
+            if (s->status == PARITAS_FIT_CONVERGED && has_lower_unconverged(search, s))
+                attempts[n++] = (struct attempt){s, s->unconverged.parameters};
+        }
+        search->lowered = false;
+        TRY(search_run_attempts(search, n, attempts));
+    }
+    for (size_t i = 0; i < search->n; i++) {
+        struct target *s = &search->targets[i];
+        if (!has_lower_unconverged(search, s)) continue;
+        s->status = s->unconverged_status;
+        s->twice_nll = s->unconverged.twice_nll;
+        s->parameters = s->unconverged.parameters;
+        s->lower = true;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status give_free_fit(struct search *search, const struct target *s)
+{
+    struct infer_profile again = *search->profile;
+    again.start = s->parameters;
+    TRY(infer_free_fit(search->infer, &again));
+    again.start = search->profile->start;
+    if (again.result.twice_nll <= s->twice_nll + search->same ||
+        search->profile->result.status != PARITAS_FIT_CONVERGED)
+        *search->profile = again;
+    return PARITAS_OK;
+}
+
+paritas_status search_give_answers(struct search *search)
+{
+    for (size_t i = 0; i < search->n_asked; i++) {
+        struct target *s = &search->targets[i];
+        const size_t met = search_minima_within(s);
+        if (met > 1)
+            infer_note_minima(&search->infer->minima, met,
+                              s->ends[met - 1].twice_nll - s->ends[0].twice_nll);
+        if (!s->lower) continue;
+        if (!s->point) {
+            TRY(give_free_fit(search, s));
+            continue;
+        }
+        s->point->status = s->status;
+        s->point->twice_nll = s->twice_nll;
+        s->point->parameters = s->parameters;
+    }
+    return PARITAS_OK;
+}

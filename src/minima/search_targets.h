@@ -1,0 +1,77 @@
+/* search_targets.h: fits whose lowest minimum is looked for, and attempts at them from further starts. */
+#ifndef PARITAS_MINIMA_SEARCH_TARGETS_H
+#define PARITAS_MINIMA_SEARCH_TARGETS_H
+
+#include "minima/infer.h"
+
+#define MINIMA_WITHIN 25.0 /* of the lowest, in twice the NLL: minima further above change no answer */
+#define ENDS_MOST 8        /* minima of a fit that are remembered, the lowest ones */
+#define AUXILIARY_MOST 3
+
+struct end {
+    double twice_nll;
+    const double *parameters; /* in the arena */
+    bool shared;              /* other fits started there */
+};
+
+/* A fit: the free one, or a point's. */
+struct target {
+    struct infer_point *point; /* NULL: the free fit */
+    unsigned char *fixed;
+    paritas_fit_status status;
+    double twice_nll;
+    const double *parameters, *flipped, *mirrored; /* the points whose neighbours were tried */
+    struct end unconverged;             /* the lowest; parameters NULL: none */
+    paritas_fit_status unconverged_status;
+    bool lower;                 /* than at the beginning */
+    bool is_lowest;             /* no point can be lower */
+    struct end ends[ENDS_MOST]; /* different minima, ascending */
+    size_t n_ends;
+};
+
+/* All fits of one data set. */
+struct search {
+    struct infer *infer;
+    struct infer_profile *profile;
+    struct target *targets; /* the free fit, the points, and auxiliary points */
+    size_t n, n_asked;      /* with auxiliary points; without */
+    /* other values of the parameter of interest */
+    struct infer_point auxiliary[AUXILIARY_MOST];
+    double same;   /* in twice the NLL */
+    bool is_small; /* the model: its fits cost little */
+    bool gives_up; /* set by the caller: fits from far starts that stay far above the lowest are given up */
+    /* of the attempts since the caller cleared them */
+    bool lowered;  /* an answer */
+    bool met_new;  /* a minimum that was not known, within MINIMA_WITHIN */
+    bool dead_end; /* a fit did not converge */
+    size_t n_lost; /* fits that were given up, or did not converge */
+};
+
+/* A fit of `target` from a further start; the values of its point are its own. */
+struct attempt {
+    struct target *target;
+    const double *start;
+};
+
+/* Do fits of this model cost so little that many starts do not matter? */
+bool search_model_is_small(const struct infer *infer);
+/* The free fit and n points. */
+paritas_status search_open(struct infer *infer, struct infer_profile *profile, size_t n,
+                           struct infer_point *const *points, struct search *search);
+/* Adds a fit at another value of the parameter of interest, whose ends are starts for others. */
+paritas_status search_add_auxiliary(struct search *search, double value);
+bool search_is_auxiliary(const struct search *search, const struct target *target);
+
+/* Fits all attempts at once. Lower ends become the targets' answers. */
+paritas_status search_run_attempts(struct search *search, size_t n, const struct attempt *attempts);
+
+/* Continues from lower points where fits did not converge. If one stays, it is the answer, with its status:
+ * no minimum above a known point is told as the lowest. */
+paritas_status search_leave_unconverged(struct search *search);
+/* Notes the minima that were met, and gives lower answers to the profile and its points. */
+paritas_status search_give_answers(struct search *search);
+
+/* Minima of a target within MINIMA_WITHIN of its answer. */
+size_t search_minima_within(const struct target *target);
+
+#endif
