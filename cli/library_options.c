@@ -1,5 +1,5 @@
 /* library_options.c: the library's structs of options, as a command line fills them. */
-#include "session.h"
+#include "session/session.h"
 
 #include <limits.h>
 #include <string.h>

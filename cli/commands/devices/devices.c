@@ -1,6 +1,6 @@
 /* devices.c: lists devices. */
 #include "commands.h"
-#include "session.h"
+#include "session/session.h"
 #include "print/table.h"
 
 #include <string.h>
