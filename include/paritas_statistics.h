@@ -205,6 +205,9 @@ typedef struct paritas_contour_point {
     PARITAS_CONTOUR_POINT_FIELDS(PARITAS_MEMBER, )
 } paritas_contour_point;
 
+/* Confidences of regions, unless others are asked for: one standard deviation's, and the field's 95 %. */
+#define PARITAS_CONTOUR_CONFIDENCE {0.68268949213708585, 0.95}
+
 /* Which regions are asked for, and where they go. Arrays are the caller's. Start from
  * PARITAS_CONTOUR_REQUEST_DEFAULT. */
 typedef struct paritas_contour_request {

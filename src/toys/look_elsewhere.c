@@ -403,7 +403,7 @@ paritas_status paritas_look_elsewhere(paritas_context *context, const paritas_lo
     struct search search = {.context = context,
                             .request = &request,
                             .options = &options,
-                            .same = fits_are_raw(context) ? RAW_SAME_MINIMUM : SAME_MINIMUM,
+                            .same = fits_are_raw(context) ? RAW_SAME_MINIMUM : PARITAS_SAME_MINIMUM,
                             .result = result,
                             .points = paritas_allocate(context, request.n_points, sizeof *search.points)};
     if (!search.points) return paritas_fail_memory(context);

@@ -9,14 +9,14 @@ static const struct option options[] = {
     {"--par", OPTION_TEXT, "NAME",
      "one of the two parameters; give it twice. Given once: with the parameter of interest. "
      "Default: two --poi"},
-    {"--confidence", OPTION_PART, "CL", "confidence of a region; may be repeated; default: 0.6827 and 0.95"},
+    {"--confidence", OPTION_PART, "CL",
+     "confidence of a region; may be repeated; default: one standard deviation's and 95 %"},
     {"--points", OPTION_COUNT, "N", "of each contour, 4 or more", "40"},
     OPTION_ASIMOV("use Asimov data"),
     {0},
 };
 
-/* one standard deviation, and the field's 95 % */
-static const double usual_levels[] = {0.68268949213708585, 0.95};
+static const double usual_levels[] = PARITAS_CONTOUR_CONFIDENCE;
 
 struct contours {
     size_t parameters[2], n_levels, n_points;
