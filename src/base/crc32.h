@@ -1,6 +1,5 @@
 /* crc32.h: CRC-32 of ISO 3309 (polynomial 0xEDB88320), as in ZIP and gzip files, in pieces. */
-#ifndef PARITAS_BASE_CRC32_H
-#define PARITAS_BASE_CRC32_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ struct crc32 {
 void crc32_open(struct crc32 *crc);
 /* before: of the bytes before these; 0: there are none. */
 uint32_t crc32_append(const struct crc32 *crc, uint32_t before, const void *bytes, size_t length);
-
-#endif

@@ -2,8 +2,7 @@
  *
  *   compressed bytes ──► struct gunzip ──► plain bytes
  *     asked of `take`     64 kB of them, of which the last 32 kB are still needed */
-#ifndef PARITAS_BASE_GUNZIP_H
-#define PARITAS_BASE_GUNZIP_H
+#pragma once
 
 #include "base/context.h"
 
@@ -24,5 +23,3 @@ void gunzip_close(struct gunzip *gunzip);
 /* Up to `room` plain bytes; 0: there are no more, and gunzip_state says why. */
 size_t gunzip_read(struct gunzip *gunzip, char *out, size_t room);
 enum gunzip_state gunzip_state(const struct gunzip *gunzip);
-
-#endif
