@@ -136,8 +136,8 @@ static int embed(const char *folder, const char *module, const char *entry, unsi
     fprintf(source,
             "__asm__(\".section .rodata\\n.global %s\\n.hidden %s\\n%s:\\n.incbin \\\"%s\\\"\\n.text\");\n",
             symbol, symbol, symbol, path);
-    fprintf(table, "X(0x%016llxu, %s, %zu, %zu)\n",
-            (unsigned long long)cuda_text_number(text, text_size), symbol, packed_size, size);
+    fprintf(table, "X(0x%016llxu, %s, %zu, %zu)\n", (unsigned long long)cuda_text_number(text, text_size),
+            symbol, packed_size, size);
     free(text);
     free(ptx);
     free(packed);
