@@ -7,7 +7,7 @@
  * toy. From the evaluations of each toy follows how many lanes would idle if all of a group waited for its
  * slowest, and how many do with refilling (as kernels/minimise/quasi_newton.h does it). */
 #define _POSIX_C_SOURCE 200809L
-#include "fit/ensemble.h"
+#include "fit/profiles/ensemble.h"
 #include "measuring.h"
 
 #include <stdio.h>

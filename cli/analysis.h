@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_ANALYSIS_H
 #define PARITAS_CLI_ANALYSIS_H
 
-#include "session.h"
+#include "session/session.h"
 #include "print/table.h"
 
 paritas_status analysis_run(struct session *session);

@@ -9,21 +9,35 @@ const struct command *const commands[] = {
 #undef ADDRESS
         NULL};
 
-static bool is_option(const char *name, size_t length)
+/* Does the row stand for this name of the library's? By its list, or spelled alike. */
+static bool stands_for(const struct option *row, const char *name, size_t length)
 {
-    for (size_t i = 0; commands[i]; i++)
-        if (find_option(commands[i], name, length, 0)) return true;
-    return false;
+    const paritas_option *of = option_of_library(row);
+    const char *theirs = of ? of->name : row->name + 2;
+    if (strlen(theirs) != length) return false;
+    for (size_t i = 0; i < length; i++)
+        if ((theirs[i] == '-' ? '_' : theirs[i]) != name[i]) return false;
+    return true;
 }
 
-char *name_options(char *message)
+static const char *option_of(const char *name, size_t length)
+{
+    for (size_t i = 0; commands[i]; i++) EACH_OPTION(commands[i], group, option)
+        {
+            if (stands_for(option, name, length)) return option->name;
+        }
+    return NULL;
+}
+
+char *name_options(size_t room, char *message)
 {
     for (char *at = message; (at = strchr(at, '`')); at++) {
-        char option[64] = "--";
         const size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
-        if (at[1 + length] != '`' || length + 2 > sizeof option) continue;
-        for (size_t i = 0; i < length; i++) option[2 + i] = at[1 + i] == '_' ? '-' : at[1 + i];
-        if (is_option(option, length + 2)) memcpy(at, option, length + 2);
+        const char *option = at[1 + length] == '`' ? option_of(at + 1, length) : NULL;
+        const size_t wanted = option ? strlen(option) : 0, rest = strlen(at);
+        if (!option || (size_t)(at - message) + wanted + rest - length - 2 >= room) continue;
+        memmove(at + wanted, at + length + 2, rest - length - 1);
+        memcpy(at, option, wanted);
     }
     return message;
 }

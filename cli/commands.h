@@ -45,7 +45,9 @@ COMMAND_LIST(DECLARE_COMMAND)
 /* ended by NULL */
 extern const struct command *const commands[];
 
-/* Replaces the library's argument names (`resume`) by options (--resume), in place. */
-char *name_options(char *message);
+/* Replaces the library's names in back quotes (`resume`, `n`) by options (--resume, --ntoys), in
+ * message[0..room). */
+char *name_options(size_t room, char *message);
+#define NAME_OPTIONS(message) name_options(sizeof(message), message)
 
 #endif

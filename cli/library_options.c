@@ -1,5 +1,5 @@
 /* library_options.c: the library's structs of options, as a command line fills them. */
-#include "session.h"
+#include "session/session.h"
 
 #include <limits.h>
 #include <string.h>
@@ -30,35 +30,6 @@ static paritas_status store(struct session *session, const paritas_option *optio
     }
 }
 
-/* Puts the program's words in place of the names in back quotes. */
-static void name_words(const paritas_option_list *list, const char *message, struct text *text)
-{
-    for (const char *at = message; *at != '\0';) {
-        const paritas_option *found = NULL;
-        const size_t length = *at == '`' ? strcspn(at + 1, "`") : 0;
-        for (size_t i = 0; length > 0 && i < list->n_options && !found; i++) {
-            const paritas_option *option = &list->options[i];
-            if (strlen(option->name) == length && memcmp(option->name, at + 1, length) == 0 &&
-                option->word[0] != '\0')
-                found = option;
-        }
-        text_format(text, "%.*s", found ? (int)strlen(found->word) : 1, found ? found->word : at);
-        at += found ? length + 2 : 1;
-    }
-}
-
-static paritas_status refuse(struct session *session, const paritas_option_list *list)
-{
-    const char *message = paritas_error_message(session->context);
-    const char *start = strstr(message, ": ");
-    struct text text;
-    text_open(&text, &session->context->allocator);
-    name_words(list, start ? start + 2 : message, &text);
-    const paritas_status status = usage_failure(session, "%s", text.failed ? message : text.bytes);
-    text_free(&text);
-    return status;
-}
-
 paritas_status options_take(struct session *session, const char *library, void *options)
 {
     const paritas_option_list *list = paritas_option_list_find(library);
@@ -69,7 +40,8 @@ paritas_status options_take(struct session *session, const char *library, void *
             TRY(store(session, option, given, (char *)options + option->offset));
     }
     const paritas_status status = paritas_options_check(session->context, library, options);
-    return status == PARITAS_INVALID_ARGUMENT ? refuse(session, list) : status;
+    if (status != PARITAS_INVALID_ARGUMENT) return status;
+    return usage_failure(session, "%s", paritas_error_message(session->context) + strlen("options: "));
 }
 
 void options_write(struct writer *writer, const char *library, const void *options,

@@ -89,7 +89,7 @@ static int run(const struct arguments *arguments)
         code = exit_code_of(status);
     }
     if (status != PARITAS_OK) {
-        const char *message = session.context ? name_options(session.context->message) : "";
+        const char *message = session.context ? NAME_OPTIONS(session.context->message) : "";
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
     if (session.wrong_usage) code = EXIT_USAGE;

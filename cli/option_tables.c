@@ -13,3 +13,11 @@ const struct option *find_option(const struct command *command, const char *name
     }
     return NULL;
 }
+
+const paritas_option *option_of_library(const struct option *row)
+{
+    const paritas_option_list *list = paritas_option_list_find(row->library);
+    for (size_t i = 0; list && i < list->n_options; i++)
+        if (strcmp(list->options[i].word, row->name) == 0) return &list->options[i];
+    return NULL;
+}

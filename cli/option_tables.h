@@ -98,5 +98,7 @@ struct command {
 
 /* By name, or by letter if not 0; NULL: none. */
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter);
+/* What the row's list says of it; NULL: the row is the program's own. */
+const paritas_option *option_of_library(const struct option *row);
 
 #endif

@@ -1,6 +1,6 @@
 /* option_values.c: what the session's options say. */
 #include "paritas_records.h"
-#include "session.h"
+#include "session/session.h"
 
 #include <math.h>
 #include <string.h>

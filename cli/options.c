@@ -44,14 +44,6 @@ struct described {
     char value[80], otherwise[40];
 };
 
-static const paritas_option *option_of_library(const struct option *row)
-{
-    const paritas_option_list *list = paritas_option_list_find(row->library);
-    for (size_t i = 0; list && i < list->n_options; i++)
-        if (strcmp(list->options[i].word, row->name) == 0) return &list->options[i];
-    return NULL;
-}
-
 /* If the default has no word, its doc is one: that of "" is "4". */
 static void describe_words(const paritas_option *of, struct described *shown)
 {
@@ -81,7 +73,7 @@ static void describe_number(const paritas_option *of, struct described *shown)
 
 static void describe_option(const struct option *row, struct described *shown)
 {
-    const paritas_option *of = row->library ? option_of_library(row) : NULL;
+    const paritas_option *of = option_of_library(row);
     *shown = (struct described){.option = *row};
     shown->option.value = row->value ? row->value : shown->value;
     if (row->words) {

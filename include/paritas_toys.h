@@ -16,6 +16,9 @@ extern "C" {
 #endif
 
 #define PARITAS_STRENGTHS_MOST 16 /* of importance sampling, with both hypotheses */
+/* Toys of each tested value and hypothesis, where options->n is 0; of limits at most so many. */
+#define PARITAS_TOYS 2000
+#define PARITAS_LIMIT_TOYS 100000
 
 /* ---- what all runs of toys share ---------------------------------------------------------------- */
 
@@ -48,7 +51,7 @@ typedef struct paritas_key_entry {
 } paritas_key_entry;
 
 #define PARITAS_TOYS_OPTIONS(OPTION, OTHER, S)                                                             \
-    OPTION(S, uint64_t, n, 0, PARITAS_NO_BOUND, PARITAS_TO(281474976710655.0), "", "",                     \
+    OPTION(S, uint64_t, n, 0, PARITAS_NO_BOUND, PARITAS_TO(281474976710655.0), "--ntoys", "",              \
            "toys of each hypothesis, over all shards; 0: 2000, of limits at most 100000")                  \
     OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                         \
            "toy t depends on the seed and t alone")                                                        \
@@ -179,9 +182,6 @@ PARITAS_API paritas_status paritas_significance_toys(paritas_context *context, c
                                                      paritas_hypotest_toys_result *test);
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
-
-#define PARITAS_LIMIT_TOYS \
-    100000 /* most toys of each tested value and hypothesis, unless options->n says another number */
 
 #define PARITAS_LIMIT_TOYS_REQUEST_OPTIONS(OPTION, OTHER, S)                                           \
     OPTION(S, paritas_test_statistic, statistic, PARITAS_STATISTIC_QTILDE,                             \

@@ -3,7 +3,7 @@
 #define PARITAS_DAY_COLUMN_LIST_H
 
 #include "days/day_tables.h"
-#include "session.h"
+#include "session/session.h"
 
 /* Names and columns lie in the session's arena; after a failure `allocated` fails. */
 struct column_list {

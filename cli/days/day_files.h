@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_DAY_FILES_H
 #define PARITAS_CLI_DAY_FILES_H
 
-#include "session.h"
+#include "session/session.h"
 #include "paritas_days.h"
 
 /* --year, --month, --day */

@@ -2,7 +2,7 @@
 #ifndef PARITAS_DAY_LOSSCONE_H
 #define PARITAS_DAY_LOSSCONE_H
 
-#include "session.h"
+#include "session/session.h"
 #include "paritas_days.h"
 
 struct losscone_plan {

@@ -9,7 +9,7 @@
 #define PARITAS_DAY_PROVENANCE_H
 
 #include "base/digest.h"
-#include "session.h"
+#include "session/session.h"
 
 /* Of names and digests of its files. */
 paritas_status folder_digest(struct session *session, const char *folder, char hex[65]);

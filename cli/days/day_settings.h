@@ -3,7 +3,7 @@
 #ifndef PARITAS_DAY_SETTINGS_H
 #define PARITAS_DAY_SETTINGS_H
 
-#include "session.h"
+#include "session/session.h"
 #include "paritas_days.h"
 
 enum setting_kind { SETTING_NUMBER, SETTING_RANGE, SETTING_FLAG };

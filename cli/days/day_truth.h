@@ -2,7 +2,7 @@
 #ifndef PARITAS_DAY_TRUTH_H
 #define PARITAS_DAY_TRUTH_H
 
-#include "session.h"
+#include "session/session.h"
 #include "paritas_days.h"
 
 struct truth_plan {

@@ -2,7 +2,7 @@
 #ifndef PARITAS_DOCUMENT_OUTPUT_H
 #define PARITAS_DOCUMENT_OUTPUT_H
 
-#include "session.h"
+#include "session/session.h"
 
 /* As pyhf prints: four blanks, sorted keys. */
 void answer_document(struct session *session, const struct json *root);

@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_OUTSIDE_OUTPUT_H
 #define PARITAS_CLI_OUTSIDE_OUTPUT_H
 
-#include "session.h"
+#include "session/session.h"
 
 struct outside {
     bool looked; /* twice the NLL is not finite */

@@ -1,7 +1,7 @@
 /* digest.c: digest of a tree; MD5 (RFC 1321), which published patch sets use. */
 #include "base/digest.h"
 #include "base/bytes.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/json/json.h"
 
 #include <string.h>

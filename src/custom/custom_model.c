@@ -1,5 +1,5 @@
 /* custom_model.c: users' models: a description and kernels (docs/models.md) become a frozen model. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "custom/custom_arrays.h"
 #include "modules/custom_entries.h"

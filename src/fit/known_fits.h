@@ -4,7 +4,7 @@
 #ifndef PARITAS_FIT_KNOWN_FITS_H
 #define PARITAS_FIT_KNOWN_FITS_H
 
-#include "fit/profile.h"
+#include "fit/profiles/profile.h"
 
 /* All zero at first. For ensembles of one model, seed, purpose and fixed flags. */
 struct known_fits {

@@ -1,4 +1,4 @@
-/* random_start.h: random starts of fits, by place in a table (base/counter_random.h). */
+/* random_start.h: random starts of fits, by place in a table (base/math/counter_random.h). */
 #ifndef PARITAS_FIT_RANDOM_START_H
 #define PARITAS_FIT_RANDOM_START_H
 

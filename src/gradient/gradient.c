@@ -4,7 +4,7 @@
 #include "fit/fit_rows.h"
 #include "statistics/asymptotic.h"
 #include "statistics/limit.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * A row leaves the rounds where limit_asymptotic would look for further minima, or make tests for other
  * reasons than its brackets: a fit without an answer, a lower point than the free fit, a curve that turns or
  * jumps, nonlinear rates, a factor at its bound. What becomes of a row depends on this row alone. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "fit/minimum.h"
 #include "minima/conditional_starts.h"
 #include "gradient/gradient.h"

@@ -6,8 +6,8 @@
  * A row of tHu costs some twenty gradients, many rows at once, in place of a dozen Hessians. What is shared
  * depends on model and job alone. */
 #include "fit/fit_rows.h"
-#include "fit/profile_metric.h"
-#include "fit/profiles.h"
+#include "fit/profiles/profile_metric.h"
+#include "fit/profiles/profiles.h"
 #include "gradient/gradient.h"
 
 #include <math.h>

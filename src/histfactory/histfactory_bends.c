@@ -1,6 +1,6 @@
 /* histfactory_bends.c: how much bins bend with a parameter: a sign of several minima. */
 #include "histfactory/histfactory_bends.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "fit/fit_rows.h"
 #include "histfactory/histfactory_arrays.h"
 

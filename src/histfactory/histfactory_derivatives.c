@@ -6,7 +6,7 @@
  * sqrt(sum of squared uncertainties) / (sum of rates), tau as (rate / uncertainty)^2.
  *
  * ' is along parameters, in the kernels' answer, and along numbers of the row ("moves"), added here. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"

@@ -7,8 +7,8 @@
  * The last fit is the answer. It alone computes what the caller asks for. Its checks may be stricter, so it
  * can fail. Fits of many jobs run together. A job's answer does not depend on the others. */
 #include "minima/many_starts.h"
-#include "base/counter_random.h"
-#include "base/probability.h"
+#include "base/math/counter_random.h"
+#include "base/math/probability.h"
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "fit/random_start.h"

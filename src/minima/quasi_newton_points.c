@@ -1,9 +1,9 @@
 /* quasi_newton_points.c: conditional fits that share their free fit's covariance. */
 #include "minima/quasi_newton_points.h"
 #include "fit/fit_rows.h"
-#include "fit/profile_metric.h"
-#include "fit/profiles.h"
-#include "base/counter_random.h"
+#include "fit/profiles/profile_metric.h"
+#include "fit/profiles/profiles.h"
+#include "base/math/counter_random.h"
 #include "minima/conditional_starts.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
 #include "statistics/asymptotic.h"
 #include "minima/minimum_search.h"
 #include "minima/lowest_points.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "fit/fit_rows.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <float.h>
 #include <math.h>

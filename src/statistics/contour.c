@@ -2,7 +2,7 @@
  *
  * The root of q is nearly linear along a ray, so a secant needs three or four rounds. A round is one batch: a
  * conditional fit of each open ray, of all levels. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "minima/conditional_starts.h"
 #include "base/sized.h"
 #include "minima/lowest_points.h"

@@ -1,7 +1,7 @@
 /* hypotest.c: asymptotic tests and the significance of a discovery. */
 #include "base/sized.h"
 #include "statistics/asymptotic.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <math.h>
 

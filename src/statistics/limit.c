@@ -5,10 +5,10 @@
  * neighbours' points too. If tests show that a curve turns, more of them look for further crossings. */
 #include "statistics/limit.h"
 #include "minima/conditional_starts.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "statistics/limit_search.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* scan.c: profile likelihood at given values of one or more parameters. */
 #include "minima/lowest_points.h"
 #include "base/sized.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <math.h>
 #include <stdlib.h>

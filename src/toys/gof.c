@@ -6,7 +6,7 @@
 #include "base/sized.h"
 #include "minima/fit_notes.h"
 #include "minima/conditional_fits.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "toys/toy_fits.h"
 #include "toys/toys.h"
 

@@ -7,12 +7,12 @@
  * Random numbers belong to names. Main data have their number in the background. So have auxiliary data of
  * its parameters. Parameters of a signal have a number from the hash of their name. So a toy at a point
  * depends on neither the other points nor their order. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "minima/lowest_points.h"
 #include "base/json/json.h"
 #include "base/sized.h"
 #include "minima/domain.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "toys/toy_runner.h"
 #include "toys/toys.h"
 

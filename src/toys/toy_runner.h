@@ -4,7 +4,7 @@
 #ifndef PARITAS_TOYS_TOY_RUNNER_H
 #define PARITAS_TOYS_TOY_RUNNER_H
 
-#include "fit/ensemble.h"
+#include "fit/profiles/ensemble.h"
 
 struct toy_runner {
     paritas_context *context;

@@ -10,7 +10,7 @@
 #ifndef PARITAS_TOYS_TOYS_H
 #define PARITAS_TOYS_TOYS_H
 
-#include "fit/ensemble.h"
+#include "fit/profiles/ensemble.h"
 #include "minima/infer.h"
 #include "statistics/test_statistic.h"
 #include "toys/toy_pool.h"

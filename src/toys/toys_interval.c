@@ -7,7 +7,7 @@
 #include "minima/conditional_starts.h"
 #include "minima/lowest_points.h"
 #include "minima/minimum_search.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "toys/toys.h"
 
 #include <math.h>

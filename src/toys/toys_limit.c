@@ -20,7 +20,7 @@
 #include "statistics/asymptotic.h"
 #include "base/sized.h"
 #include "statistics/limit.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "toys/toys.h"
 
 #include <math.h>

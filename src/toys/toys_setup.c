@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_TOYS 2000
-
 static paritas_status check_strengths(paritas_context *context, const paritas_toys_options *options)
 {
     const size_t most = PARITAS_STRENGTHS_MOST - TOY_HYPOTHESES;
@@ -77,7 +75,7 @@ paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,
                           uint64_t *end)
 {
-    const uint64_t n = options->n ? options->n : DEFAULT_TOYS;
+    const uint64_t n = options->n ? options->n : PARITAS_TOYS;
     const bool whole = options->shard == 0 && options->shards == 0;
     const unsigned shards = whole ? 1 : options->shards, shard = whole ? 1 : options->shard;
     if (shard < 1 || shard > shards)
@@ -172,7 +170,7 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     const char **names = infer_array(infer, infer->n_parameters, sizeof *names);
     TRY(infer_memory(infer));
     TRY(digest(infer, model));
-    snprintf(n, sizeof n, "%llu", (unsigned long long)(options->n ? options->n : DEFAULT_TOYS));
+    snprintf(n, sizeof n, "%llu", (unsigned long long)(options->n ? options->n : PARITAS_TOYS));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
     snprintf(precision, sizeof precision, "f%u%s", context->precision, fits_are_raw(context) ? TOYS_RAW : "");
     snprintf(mu, sizeof mu, "%.17g", key->mu);

@@ -1,7 +1,7 @@
 /* toys_significance.c: discovery significance from toys of q0. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "toys/toys.h"
 
 #include <math.h>

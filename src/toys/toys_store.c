@@ -1,5 +1,5 @@
 /* toys_store.c: a test's result from a store alone. */
-#include "base/number.h"
+#include "base/json/number.h"
 #include "base/sized.h"
 #include "toys/toy_p_values.h"
 #include "toys/toys.h"

@@ -1,6 +1,6 @@
 /* toys_weights.c: strengths and weights of importance sampling. */
 #include "toys/toys_weights.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "fit/family.h"
 #include "toys/toy_pool.h"
 

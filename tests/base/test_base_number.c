@@ -1,7 +1,7 @@
 /* Numbers: text to double against the C library's strtod, double to text and back. */
 #include "base_testing.h"
 
-#include "base/number.h"
+#include "base/json/number.h"
 #include <float.h>
 #include <math.h>
 

@@ -138,7 +138,6 @@ def test_answers_depend_on_the_seed_and_on_nothing_else():
 
 def test_a_command_line_that_cannot_be_parsed_is_2():
     for arguments in (
-        ["--ntoys", 0],
         ["--ntoys", -5],
         ["--ntoys", "many"],
         ["--ntoys", 1.5],
@@ -164,7 +163,7 @@ def test_a_command_line_that_cannot_be_parsed_is_2():
 
 
 def test_numbers_out_of_bounds_are_2():
-    refused(2, [*BASE, "--ntoys", 2**60], f"is {2**60}; it must be at most {2**48 - 1}")
+    refused(2, [*BASE, "--ntoys", 2**60], f"--ntoys takes a number at most {2**48 - 1}, not {2**60}")
 
 
 def test_what_the_model_does_not_allow_is_3(tmp_path):

@@ -2,7 +2,7 @@
  * answer with exact derivatives of their own. */
 #include "fit/fit_testing.h"
 #include "codes_testing.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 
 /* A workspace with all kinds of modifiers, two channels that share some, one cut by a shapefactor that both
  * have. */

@@ -2,7 +2,7 @@
  * values. */
 #include "gradient_testing.h"
 
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Probabilities: identities and closed forms. */
 #include "infer_testing.h"
 
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 TEST(the_tails_of_the_normal_distribution_mirror_each_other)
 {

@@ -2,7 +2,7 @@
 #include "infer_testing.h"
 
 #include "statistics/asymptotic.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 static const double N = 12.0, S = 5.0, B = 9.0;
 

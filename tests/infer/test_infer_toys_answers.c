@@ -4,7 +4,7 @@
 #include "store_folder.h"
 #include "toys_testing.h"
 
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include "infer_testing.h"
 
 #include "fit/workspaces.h"
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "toys/toys.h"
 #include "share.h"
 #include "store/store.h"

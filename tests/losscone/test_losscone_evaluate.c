@@ -2,7 +2,7 @@
  * implementation, against the formula written down again, and the same bits however the work is cut. */
 #include "losscone/cases.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "refusing.h"
 
 /* Tables of the case that has the instrument's directions. */

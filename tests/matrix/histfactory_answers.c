@@ -3,8 +3,8 @@
 #include "base/context.h"
 #include "draws.h"
 #include "fit/fit_testing.h"
-#include "fit/profile_metric.h"
-#include "fit/profiles.h"
+#include "fit/profiles/profile_metric.h"
+#include "fit/profiles/profiles.h"
 #include "matrix/matrix.h"
 
 static void append_doubles(struct results *results, const double *numbers, size_t n)

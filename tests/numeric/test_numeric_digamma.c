@@ -1,5 +1,5 @@
 /* The host's digamma against MPFR. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "common.h"
 
 #include <mpfr.h>

@@ -74,6 +74,37 @@ def rows_of(command):
     return rows
 
 
+COMMANDS = re.findall(
+    r"^  ([a-z][a-z-]*(?: [a-z]+)?)  ",
+    subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout,
+    re.M,
+)
+
+
+def refusal(command, *arguments):
+    """Of options alone, before any file is read; what an option needs is given too."""
+    usage = subprocess.run([PROGRAM, *command.split(), "--help"], capture_output=True, text=True).stdout
+    operands = re.findall(r"(?<= )[A-Z]+", usage.split(" [options]")[0])
+    done = subprocess.run(
+        [PROGRAM, *command.split(), *operands, *arguments], capture_output=True, text=True, timeout=60
+    )
+    needed = re.fullmatch(r"paritas: --\S+ needs (--\S+(?: [a-z]+)?)( or --.*| [A-Z/]+)?\n", done.stderr)
+    if needed:
+        value = ["1"] if needed[2] and needed[2].strip().isupper() else []
+        return refusal(command, *arguments, *needed[1].split(), *value)
+    assert done.returncode == 2 and done.stdout == "", (command, arguments, done.stderr)
+    return done.stderr
+
+
+def beyond(option):
+    """Numbers just out of an option's bounds."""
+    for bound, step in ((option.lower, -1), (option.upper, 1)):
+        if bound is not None:
+            value, allowed = bound
+            value += step * allowed
+            yield f"{value:.15g}" if option.kind == "real" else f"{value:.0f}"
+
+
 def number(text):
     try:
         return float(text)
@@ -115,6 +146,23 @@ def test_every_option_has_its_default_in_the_help_and_in_python(name, commands, 
                 continue
             assert shown[option.name].default == option.default, (function, option.name)
             assert f"    {option.name}: {option.doc}" in function.__doc__
+
+
+def test_every_command_names_the_option_whose_number_is_out_of_bounds():
+    described = {}
+    for name in [one[0] for one in STRUCTS + WRITTEN]:
+        for option in _engine.options(name).values():
+            described.setdefault(option.word, []).append(option)
+    refused = set()
+    for command in COMMANDS:
+        for word, (text, _) in rows_of(command).items():
+            for option in described.get(word, []):
+                if not text.split("; default: ")[0].endswith(option.doc) or option.kind == "word":
+                    continue
+                for value in beyond(option):
+                    assert refusal(command, word, value).startswith(f"paritas: {word} "), (command, value)
+                    refused.add(word)
+    assert refused >= {"--ntoys", "--level", "--rtol", "--population", "--background", "--speed-lower"}
 
 
 @pytest.mark.parametrize("name, command, function, keywords", WRITTEN)

@@ -1,4 +1,4 @@
-"""The engine of the web page in Chromium: both programs, models that stay open, messages."""
+"""The engine of the web page in Chromium: both programs, a model that stays open, messages."""
 
 import base64
 import json
@@ -72,38 +72,20 @@ def test_software_fma_is_named(start):
     assert "fma in software" in command(page, ["devices"])[1]
 
 
-def test_a_live_model_fits_as_the_program_does(start):
-    page = start("relaxed", EXAMPLE)
-    fit = page.evaluate(
-        """async () => {
-          const { model, parameters } = await engine.open(["ws.json"], files);
-          const start = Float64Array.from(parameters, (p) => p.init);
-          const first = await engine.fit(model, start);
-          const again = await engine.fit(model, start);
-          return { parameters, first, again };
-        }"""
-    )
-    answer = json.loads(native(["fit", str(EXAMPLE), "--json"], EXAMPLE)[1])
-    assert [one["name"] for one in fit["parameters"]] == [one["name"] for one in answer["parameters"]]
-    for run in (fit["first"], fit["again"]):
-        assert run["outcome"] == answer["status"]
-        assert run["twice_nll"] == answer["twice_nll"]
-        assert run["values"] == [one["value"] for one in answer["parameters"]]
-        assert run["errors"] == [one["error"] for one in answer["parameters"]]
-
-
 def test_yields_of_a_live_model_add_up_to_the_expected_data(start):
     page = start("relaxed", EXAMPLE)
-    model, expected = page.evaluate(
-        """async () => {
-          const model = await engine.open(["ws.json"], files);
-          const { expected } = await engine.expected(model.model, model.parameters.map((p) => p.init));
-          return [model, Array.from(expected)];
-        }"""
+    model = json.loads(native(["inspect", str(EXAMPLE), "--json"], EXAMPLE)[1])
+    opened, expected = page.evaluate(
+        """async (point) => {
+          const opened = await engine.open({ workspace: "ws.json", patchFiles: [] }, files);
+          return [opened, Array.from((await engine.expected(Float64Array.from(point))).expected)];
+        }""",
+        [one["init"] for one in model["model_parameters"]],
     )
+    assert opened["status"] == 0
     answer = json.loads(native(["nll", str(EXAMPLE), "--expected", "--json"], EXAMPLE)[1])
     sums = []
-    for channel in model["channels"]:
+    for channel in model["model_channels"]:
         bins = channel["bins"]
         rows = [expected[k * bins : (k + 1) * bins] for k in range(len(channel["samples"]))]
         expected = expected[len(rows) * bins :]
@@ -116,7 +98,7 @@ def test_a_model_that_cannot_be_opened_says_why(start, tmp_path):
     path = tmp_path / "ws.json"
     path.write_text('{"channels": 3}')
     page = start("relaxed", path)
-    answer = page.evaluate('() => engine.open(["ws.json"], files)')
+    answer = page.evaluate('() => engine.open({ workspace: "ws.json", patchFiles: [] }, files)')
     code, _, error = native(["fit", "ws.json"], path)
     assert (answer["status"], answer["error"]) == (code, error)
 

@@ -134,21 +134,13 @@ class Engine {
     return this.ask({ do: "command", args, files, environment, terminal }, { onOut, onError });
   }
 
-  /** A model that stays open; `args` as of `paritas fit`. */
-  open(args, files) {
-    return this.ask({ do: "open", args, files });
+  /** Opens a model in place of the last one. `model`: {workspace, measurement, patchset, patchName, patchFiles}. */
+  open(model, files) {
+    return this.ask({ do: "open", ...model, files });
   }
 
-  expected(model, values) {
-    return this.ask({ do: "expected", model, values });
-  }
-
-  fit(model, values) {
-    return this.ask({ do: "fit", model, values });
-  }
-
-  close(model) {
-    return this.ask({ do: "close", model });
+  expected(values) {
+    return this.ask({ do: "expected", values });
   }
 
   remove(names) {

@@ -6,7 +6,7 @@ class EngineWorker {
     this.scope = scope;
     this.files = new MemoryFiles();
     this.module = null;
-    this.live = null; // the instance that keeps models open
+    this.live = null; // the instance that keeps a model open
     scope.onmessage = (event) => this.receive(event.data);
   }
 
@@ -74,9 +74,8 @@ class EngineWorker {
     return [{ status, files }, Object.values(files).map((bytes) => bytes.buffer)];
   }
 
-  /** The instance for open models; its standard error is the message of the call that fails. */
+  /** The instance of the open model; its standard error is the message of the call that fails. */
   liveInstance() {
-    if (this.live) return this.live;
     const live = { error: "" };
     const wasi = new Wasi({
       files: this.files,
@@ -86,63 +85,41 @@ class EngineWorker {
       terminal: false,
     });
     live.exports = this.instantiate(wasi).exports;
-    this.live = live;
     return live;
-  }
-
-  /** A zero-terminated text in the live instance's memory, as JSON. */
-  readJson(pointer) {
-    const bytes = new Uint8Array(this.live.exports.memory.buffer, pointer);
-    return JSON.parse(new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0))));
   }
 
   failure() {
     return [{ status: EngineWorker.FAILED, error: this.live.error }];
   }
 
-  do_open({ args }) {
-    const live = this.liveInstance();
-    const { exports } = live;
-    live.error = "";
-    const words = new TextEncoder().encode(args.map((word) => word + "\0").join(""));
-    const place = exports.live_allocate(words.length + 1);
-    new Uint8Array(exports.memory.buffer, place, words.length).set(words);
-    const model = exports.live_open(place, args.length);
-    if (model < 0) return this.failure();
-    return [{ status: 0, model, ...this.readJson(exports.live_describe(model)) }];
+  /** A text in the live instance's memory. 0: none. */
+  text(word) {
+    if (!word) return 0;
+    const { exports } = this.live;
+    const bytes = new TextEncoder().encode(word + "\0");
+    const place = exports.live_allocate(bytes.length);
+    new Uint8Array(exports.memory.buffer, place, bytes.length).set(bytes);
+    return place;
   }
 
-  /** Writes the point of a model. */
-  setPoint(model, values) {
-    const { exports } = this.liveInstance();
-    new Float64Array(exports.memory.buffer, exports.live_point(model), values.length).set(values);
+  do_open({ workspace, measurement, patchset, patchName, patchFiles }) {
+    this.live = this.liveInstance();
+    const steps = patchFiles.map((path) => ["live_patch", path]);
+    if (patchset && patchName) steps.unshift(["live_patch", patchset, patchName]);
+    for (const [step, ...words] of [["live_read", workspace], ...steps, ["live_freeze", measurement]])
+      if (!this.live.exports[step](...words.map((word) => this.text(word)))) return this.failure();
+    return [{ status: 0 }];
   }
 
-  do_expected({ model, values }) {
-    const live = this.liveInstance();
-    const { exports } = live;
-    live.error = "";
-    this.setPoint(model, values);
-    const yields = exports.live_expected(model);
+  do_expected({ values }) {
+    this.live.error = "";
+    const { exports } = this.live;
+    new Float64Array(exports.memory.buffer, exports.live_point(), values.length).set(values);
+    const yields = exports.live_expected();
     if (yields === 0) return this.failure();
-    const n = exports.live_expected_count(model);
+    const n = exports.live_expected_count();
     const expected = new Float64Array(exports.memory.buffer, yields, n).slice();
     return [{ status: 0, expected }, [expected.buffer]];
-  }
-
-  do_fit({ model, values }) {
-    const live = this.liveInstance();
-    live.error = "";
-    this.setPoint(model, values);
-    const answer = live.exports.live_fit(model);
-    if (answer === 0) return this.failure();
-    const { status: outcome, ...fit } = this.readJson(answer);
-    return [{ status: 0, outcome, ...fit }];
-  }
-
-  do_close({ model }) {
-    this.liveInstance().exports.live_close(model);
-    return [{ status: 0 }];
   }
 
   /** Removes files by name; without names, all. */

@@ -17,9 +17,11 @@ declare class Engine {
         args: string[],
         options: { files?: Record<string, Uint8Array>; onOut?: (text: string) => void },
     ): Promise<EngineAnswer>;
-    open(args: string[], files: Record<string, Uint8Array>): Promise<EngineAnswer>;
-    expected(model: number, values: Float64Array): Promise<EngineAnswer>;
-    close(model: number): Promise<EngineAnswer>;
+    open(
+        model: Pick<Study, "workspace" | "measurement" | "patchset" | "patchName" | "patchFiles">,
+        files: Record<string, Uint8Array>,
+    ): Promise<EngineAnswer>;
+    expected(values: Float64Array): Promise<EngineAnswer>;
     remove(names: string[]): Promise<EngineAnswer>;
     stop(reason?: Error): void;
 }

@@ -45,14 +45,12 @@ class Explorer {
     /**
      * @param {Card} card
      * @param {Context} context
-     * @param {number} number   of the model that is open in context.live
      * @param {FitAnswer} fit
      * @param {PredictAnswer} predicted
      */
-    constructor(card, context, number, fit, predicted) {
+    constructor(card, context, fit, predicted) {
         this.card = card;
         this.context = context;
-        this.number = number;
         this.fit = fit;
         this.predicted = predicted;
         this.parameters = context.model.model_parameters;
@@ -154,7 +152,7 @@ class Explorer {
         this.busy = true;
         while (this.again) {
             this.again = false;
-            const answer = await this.context.live?.expected(this.number, this.values).catch(() => null);
+            const answer = await this.context.live?.expected(this.values).catch(() => null);
             if (answer?.status !== 0) break;
             this.parts = binsAt(this.predicted, this.context.model, answer.expected);
             if (this.redraw)
@@ -184,10 +182,12 @@ const exploreView = {
         /** @type {PredictAnswer} */
         const predicted = context.predicted ??= documentOf(await context.run(modelCommand(study, "predict")));
         context.live ??= context.workers.engine();
-        const args = [study.workspace ?? "", ...modelArguments(study)];
-        const opened = await context.live.open(args, Object.fromEntries(filesOf(study, args)));
+        const {workspace, measurement, patchset, patchName, patchFiles} = study;
+        const model = {workspace, measurement, patchset, patchName, patchFiles};
+        const files = filesOf(study, [workspace ?? "", ...modelArguments(study)]);
+        const opened = await context.live.open(model, Object.fromEntries(files));
         if (opened.status !== 0) throw new Error(opened.error);
         card.clear();
-        await new Explorer(card, context, opened.model, fit, predicted).show();
+        await new Explorer(card, context, fit, predicted).show();
     },
 };

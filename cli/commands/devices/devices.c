@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "device/kernel_embedded.h"
 #include "device/kernel_modules.h"
-#include "session.h"
+#include "session/session.h"
 #include "print/table.h"
 
 #include <stdio.h>
@@ -129,8 +129,8 @@ static int run(struct session *session)
     TRY(paritas_list_devices(session->context, DEVICES_MAX, found, &n));
     if (n > DEVICES_MAX) n = DEVICES_MAX;
     for (size_t i = 0; i < n; i++) {
-        name_options(found[i].reason_f64);
-        name_options(found[i].reason_f32);
+        NAME_OPTIONS(found[i].reason_f64);
+        NAME_OPTIONS(found[i].reason_f32);
     }
     const struct build build = this_build();
     if (session->json) {

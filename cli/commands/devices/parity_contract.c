@@ -1,6 +1,6 @@
 /* parity_contract.c: asks a context for all numbers of the contract. */
 #include "commands/devices/parity_contract.h"
-#include "base/counter_random.h"
+#include "base/math/counter_random.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_PARITY_CONTRACT_H
 #define PARITAS_PARITY_CONTRACT_H
 
-#include "session.h"
+#include "session/session.h"
 
 #define CONTRACT_LIST(X)            \
     X(NLL, "likelihood")            \

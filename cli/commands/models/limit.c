@@ -156,7 +156,7 @@ static paritas_status analyse_toys(struct session *session, void *result)
     l->scan[0].size = sizeof l->scan[0];
     l->rtol = option_number(session, "--rtol");
     TRY(toy_run_open(session, &l->toys));
-    if (!option_given(session, "--ntoys")) l->toys.options.n = PARITAS_LIMIT_TOYS;
+    if (option_whole(session, "--ntoys") == 0) l->toys.options.n = PARITAS_LIMIT_TOYS;
     request.statistic = statistic_of(session);
     request.level = level_of(session);
     request.rtol = l->rtol;

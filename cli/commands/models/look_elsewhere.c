@@ -1,5 +1,5 @@
 /* look_elsewhere.c: global significance of the largest excess in a patch set. */
-#include "base/probability.h"
+#include "base/math/probability.h"
 #include "commands/models/patch_runs.h"
 #include "print/record_output.h"
 #include "commands/models/toy_runs.h"

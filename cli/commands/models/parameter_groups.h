@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_PARAMETER_GROUPS_H
 #define PARITAS_CLI_PARAMETER_GROUPS_H
 
-#include "session.h"
+#include "session/session.h"
 
 #define OPTION_GROUPS                                                                                       \
     {"--groups", OPTION_TEXT, "FILE|NAME=PATTERN",                                                          \

@@ -125,7 +125,7 @@ static void *work(void *argument)
         if (opened) outcome->status = run_one(&session, run, &run->patches.items[i], outcome);
         if (outcome->status != PARITAS_OK) {
             text_free(&outcome->answer);
-            text_format(&outcome->answer, "%s", name_options(session.context->message));
+            text_format(&outcome->answer, "%s", NAME_OPTIONS(session.context->message));
         }
         outcome->wrong_usage = session.wrong_usage;
         if (opened)

@@ -3,7 +3,7 @@
 #define PARITAS_PATCH_RUNS_H
 
 #include "print/table.h"
-#include "session.h"
+#include "session/session.h"
 
 struct patch {
     const char *name;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NTOYS_ROW LIBRARY_ROW("--ntoys", paritas_toys_options)
 #define SEED_ROW LIBRARY_ROW("--seed", paritas_toys_options)
 #define FIX_AUX_ROW LIBRARY_ROW("--fix-aux", paritas_toys_options)
 #define LAST_TOY_ROWS                                                                                     \
@@ -18,9 +19,7 @@
         {0}
 
 const struct option options_toys[] = {
-    {"--ntoys", OPTION_WHOLE, "N",
-     "toys (of each hypothesis, for tests), over all shards; default: 2000. For a limit: the most of each "
-     "tested value; default: 100000"},
+    NTOYS_ROW,
     SEED_ROW,
     {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
     FIX_AUX_ROW,
@@ -30,7 +29,7 @@ const struct option options_toys[] = {
 };
 
 const struct option options_toys_unkept[] = {
-    {"--ntoys", OPTION_WHOLE, "N", "toys; default: 2000"},
+    NTOYS_ROW,
     SEED_ROW,
     FIX_AUX_ROW,
     LAST_TOY_ROWS,
@@ -89,12 +88,11 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     const char *shard = option_text(session, "--shard");
     if (shard && !read_shard(shard, options))
         return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
-    options->n = option_given(session, "--ntoys") ? option_whole(session, "--ntoys") : 2000;
-    if (options->n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
     const struct given *failed = option_value(session, "--max-failed");
     if (!(failed->number >= 0.0 && failed->number <= 1.0))
         return usage_failure(session, "--max-failed takes a part from 0 to 1, not '%s'", failed->text);
     TRY(options_take(session, "paritas_toys_options", options));
+    if (options->n == 0) options->n = PARITAS_TOYS;
     options->store = option_text(session, "--store");
     options->newton_only = option_value(session, "--minimizer")->choice == 1;
     session->progress.unit = "toys";

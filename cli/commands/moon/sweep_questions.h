@@ -3,7 +3,7 @@
 #ifndef PARITAS_SWEEP_QUESTIONS_H
 #define PARITAS_SWEEP_QUESTIONS_H
 
-#include "session.h"
+#include "session/session.h"
 #include "paritas_kappa.h"
 #include "paritas_losscone.h"
 

@@ -1,5 +1,5 @@
 /* inspect.c: what a workspace holds. */
-#include "session.h"
+#include "session/session.h"
 #include "print/table.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _engine
+from ..documents import document
 from . import exceptions
 from .schema.variables import SCHEMA_VERSION
 
@@ -52,18 +53,23 @@ def _code(modifier_settings: Any, kind: str) -> Any:
     return codes[code]
 
 
+def patched(whole: Any, operations: Any) -> Any:
+    """A copy after a JSON Patch; numbers keep their digits. Raises InvalidInput."""
+    return json.loads(document(whole).patch(document(operations, "patch")).text())
+
+
 def make(spec: Any, config: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
     """Raises InvalidModel."""
     nbins = config.channel_nbins
     measured = {"poi": config.poi_name or "", "parameters": spec.get("parameters", [])}
-    document = {
+    workspace = {
         "channels": spec["channels"],
         "observations": [{"name": name, "data": [0.0] * bins} for name, bins in nbins.items()],
         "measurements": [{"name": "measurement", "config": measured}],
         "version": SCHEMA_VERSION,
     }
     try:
-        text = json.dumps(document, default=lambda array: array.tolist(), ensure_ascii=False).encode()
+        text = json.dumps(workspace, default=lambda array: array.tolist(), ensure_ascii=False).encode()
         return _engine.Model(
             _engine.Document.parse(text, "specification"),
             normsys_code=_code(config.modifier_settings, "normsys"),

@@ -5,7 +5,7 @@
  */
 #include "base/json/json_reader.h"
 
-#include "base/number.h"
+#include "base/json/number.h"
 #include <string.h>
 
 /* Short ones as one block: windows and rooms reach that far. */

@@ -1,6 +1,6 @@
 /* constraints.c: the table of laws, made from the list; expected data on their scales. */
 #include "histfactory/modifiers/constraints.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 #define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "histfactory/workspace/workspace_spec.h"
 
 /* shapesys: tau = (rate / uncertainty)^2. Unless both are positive: constant, tau 1. */

@@ -1,6 +1,6 @@
 /* schema_check.c: checks shapes and writes refusals. */
 #include "histfactory/workspace/schema_check.h"
-#include "base/number.h"
+#include "base/json/number.h"
 
 #include <stdio.h>
 

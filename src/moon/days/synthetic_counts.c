@@ -1,7 +1,7 @@
 /* synthetic_counts.c: random numbers of synthetic sweeps, and counts drawn with them. */
-#include "base/counter_random.h"
-#include "base/host_math.h"
-#include "base/probability.h"
+#include "base/math/counter_random.h"
+#include "base/math/host_math.h"
+#include "base/math/probability.h"
 #include "moon/days/synthetic_sweeps.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* synthetic_sweeps.c: draws sweeps of known truth. */
 #include "moon/days/synthetic_sweeps.h"
-#include "base/host_math.h"
-#include "base/probability.h"
+#include "base/math/host_math.h"
+#include "base/math/probability.h"
 #include "base/sized.h"
 #include "moon/losscone/losscone.h"
 

@@ -1,7 +1,7 @@
 /* er_counts.c: counts behind fluxes. */
 #include "moon/er/er.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include <math.h>
 
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)

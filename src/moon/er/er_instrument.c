@@ -1,7 +1,7 @@
 /* er_instrument.c: directions of cells and spin axis; footpoints of field lines. */
 #include "moon/er/er_text.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include <math.h>
 #include <string.h>
 

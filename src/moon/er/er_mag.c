@@ -5,7 +5,7 @@
  * them (TRIAD, Black 1964), and so where the Sun is over the Moon. */
 #include "moon/er/er_text.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

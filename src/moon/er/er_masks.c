@@ -1,7 +1,7 @@
 /* er_masks.c: masks near Sun and Moon. */
 #include "moon/er/er.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include <math.h>
 
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)

@@ -1,4 +1,4 @@
-/* er_number.c: rewrites numbers for base/number.h: no plus, no leading zeros, digits around the point. */
+/* er_number.c: numbers as base/json/number.h reads them: no plus, no leading zeros, digits by the point. */
 #include "moon/er/er_number.h"
 
 #define LONGEST 1000 /* more digits than neighbouring doubles need */

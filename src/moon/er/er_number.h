@@ -2,12 +2,12 @@
  *
  * Looks at eight bytes at once. No branch depends on the number of digits: field lengths vary, so it would
  * be mispredicted. 15 digits and powers of ten up to 22 are exact: one product or quotient rounds once.
- * All else goes to base/number.h. */
+ * All else goes to base/json/number.h. */
 #ifndef PARITAS_ER_NUMBER_H
 #define PARITAS_ER_NUMBER_H
 
 #include "base/bytes.h"
-#include "base/number.h"
+#include "base/json/number.h"
 
 #include <stdbool.h>
 

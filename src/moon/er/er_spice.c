@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "moon/er/er.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/platform.h"
 #include "base/dynamic_library.h"
 #include <errno.h>

@@ -6,7 +6,7 @@
  * Numbers seldom change between rows; if so, a hash table finds the sweep. */
 #include "moon/er/er.h"
 
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

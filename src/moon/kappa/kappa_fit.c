@@ -3,7 +3,7 @@
  *   spectra ──► rows ──► device: whole fits (kernels/kappa/kappa_fit.h)
  *       ──► (f32: continued on the host in f64) ──► results */
 #include "base/context.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "fit/batch.h"
 #include "kappa/kappa_arrays.h"

@@ -1,5 +1,5 @@
 /* kappa_potential.c: batches of currents and potentials of spacecraft. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "fit/batch.h"
 #include "kappa/kappa_charging.h"

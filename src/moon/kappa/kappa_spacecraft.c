@@ -1,5 +1,5 @@
 /* kappa_spacecraft.c: spacecraft potentials from spectra. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "moon/kappa/kappa.h"
 

@@ -1,6 +1,6 @@
 /* kappa_spectrum.c: omnidirectional spectra from sweeps. Memory limits the speed: no device is faster. */
 #include "base/context.h"
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "moon/kappa/kappa.h"
 

@@ -1,5 +1,5 @@
 /* losscone_channels.c: energies of a channel, weighted by the measured spectrum, on the host. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "moon/losscone/losscone.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * Residuals tell its mean square s^2. Counts tell where it is: a cell of c counts at flux 1, with model l and
  * a subtracted background b, has a variance of (l + b) / (c l^2) in logarithms. What s^2 has beyond the mean
  * of these is the same in all cells. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "moon/losscone/losscone.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* losscone_normalise.c: normalised fluxes and masks, on the host. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "moon/losscone/losscone.h"
 
 #include <math.h>

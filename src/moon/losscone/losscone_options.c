@@ -1,5 +1,5 @@
 /* losscone_options.c: options as tables, sweeps as rows, initial results. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "moon/losscone/losscone.h"
 

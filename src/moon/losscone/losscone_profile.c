@@ -1,5 +1,5 @@
 /* losscone_profile.c: profiles, confidence sets, bootstrap of thresholds (entry/entry_losscone_profile.h). */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "base/sized.h"
 #include "moon/losscone/losscone.h"
 

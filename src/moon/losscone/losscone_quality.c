@@ -1,5 +1,5 @@
 /* losscone_quality.c: does a loss cone describe the sweep? Flags of fits. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 #include "moon/losscone/losscone.h"
 
 #include <math.h>

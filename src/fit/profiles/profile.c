@@ -1,5 +1,5 @@
 /* profile.c: what all methods of fitting profiles share. */
-#include "fit/profile.h"
+#include "fit/profiles/profile.h"
 #include "fit/minimum.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #ifndef PARITAS_FIT_PROFILES_H
 #define PARITAS_FIT_PROFILES_H
 
-#include "fit/profile.h"
+#include "fit/profiles/profile.h"
 
 #define PROFILE_EVALUATIONS 80 /* of a quasi-Newton fit in f64; then Newton takes over */
 

@@ -1,5 +1,5 @@
 /* session_provenance.c: the last keys of every answer. */
-#include "session.h"
+#include "session/session.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* recycler.c: keeps large released blocks.
  *
  *   block: │ size, next (if kept) │ piece, aligned to 16 ... */
-#include "recycler.h"
+#include "session/recycler.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* session.c: contexts of a run, opened by command line and environment; how a run fails. */
 #define _POSIX_C_SOURCE 200809L
-#include "session.h"
+#include "session/session.h"
 #include "base/platform.h"
 
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #ifndef PARITAS_FIT_PROFILE_NEWTON_H
 #define PARITAS_FIT_PROFILE_NEWTON_H
 
-#include "fit/profile.h"
+#include "fit/profiles/profile.h"
 
 /* Fits profiles `which` (n); repeats free fits from lower conditional ones. Others as profiles_fit. */
 paritas_status profiles_by_newton(paritas_context *context, const struct profile_plan *plan, size_t n,

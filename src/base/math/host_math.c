@@ -1,5 +1,5 @@
 /* host_math.c: the kernels' functions at width 1. */
-#include "base/host_math.h"
+#include "base/math/host_math.h"
 
 #include "base/processor.h"
 

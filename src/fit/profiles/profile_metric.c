@@ -1,5 +1,5 @@
 /* profile_metric.c: the inverse Hessian that quasi-Newton fits share, whole or as a diagonal and columns. */
-#include "fit/profile_metric.h"
+#include "fit/profiles/profile_metric.h"
 #include "fit/cholesky.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* profile_quasi_newton.c: rows of tasks and answers of the quasi-Newton entry. */
-#include "fit/profile_quasi_newton.h"
+#include "fit/profiles/profile_quasi_newton.h"
 
 #include <string.h>
 

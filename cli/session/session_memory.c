@@ -1,5 +1,5 @@
 /* session_memory.c: memory of a run, in its arena. */
-#include "session.h"
+#include "session/session.h"
 
 #include <string.h>
 

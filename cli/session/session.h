@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "options.h"
 #include "progress.h"
-#include "recycler.h"
+#include "session/recycler.h"
 #include "print/writer.h"
 
 struct range {

@@ -1,5 +1,5 @@
 /* session_options.c: options that several commands share. */
-#include "session.h"
+#include "session/session.h"
 
 #define JOB_ROWS                                                                                  \
     {"--fix", OPTION_NAMED, "NAME=V",                                                             \

@@ -1,5 +1,5 @@
 /* session_points.c: points and data that options name: a file, Asimov data, centres of constraints. */
-#include "session.h"
+#include "session/session.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* ensemble.c: draws and fits toys. */
-#include "fit/ensemble.h"
+#include "fit/profiles/ensemble.h"
 #include "fit/fit_rows.h"
 #include "fit/minimum.h"
-#include "fit/profile_metric.h"
-#include "fit/profiles.h"
+#include "fit/profiles/profile_metric.h"
+#include "fit/profiles/profiles.h"
 
 #include <math.h>
 #include <string.h>

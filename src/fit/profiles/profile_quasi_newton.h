@@ -2,7 +2,7 @@
 #ifndef PARITAS_FIT_PROFILE_QUASI_NEWTON_H
 #define PARITAS_FIT_PROFILE_QUASI_NEWTON_H
 
-#include "fit/profile.h"
+#include "fit/profiles/profile.h"
 
 /* Fits of data rows by the plan's metric. Without an answer, profile and end stay. */
 struct quasi_newton {

@@ -1,5 +1,5 @@
 /* session_model.c: the model and the job of a run, and its parameters of interest. */
-#include "session.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <string.h>

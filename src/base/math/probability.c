@@ -5,7 +5,7 @@
 #include "dialect/dialect_c.h"
 #include "numeric/math.h"
 
-#include "base/probability.h"
+#include "base/math/probability.h"
 
 #include "base/processor.h"
 

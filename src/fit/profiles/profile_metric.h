@@ -2,7 +2,7 @@
 #ifndef PARITAS_FIT_PROFILE_METRIC_H
 #define PARITAS_FIT_PROFILE_METRIC_H
 
-#include "fit/profile.h"
+#include "fit/profiles/profile.h"
 
 /* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and
  * off bounds; of conditional fits at their start, where it is known. Arrays from `arena`. *usable: exists and

@@ -10,7 +10,7 @@
 #include "base/json/json.h"
 
 #include "base/bytes.h"
-#include "base/number.h"
+#include "base/json/number.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

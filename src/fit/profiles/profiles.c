@@ -1,7 +1,7 @@
 /* profiles.c: quasi-Newton profiles; Newton for the rest. */
-#include "fit/profiles.h"
-#include "fit/profile_newton.h"
-#include "fit/profile_quasi_newton.h"
+#include "fit/profiles/profiles.h"
+#include "fit/profiles/profile_newton.h"
+#include "fit/profiles/profile_quasi_newton.h"
 
 #include <string.h>
 

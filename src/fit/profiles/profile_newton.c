@@ -1,6 +1,6 @@
 /* profile_newton.c: Newton's method from start to start. */
-#include "fit/profile_newton.h"
-#include "base/counter_random.h"
+#include "fit/profiles/profile_newton.h"
+#include "base/math/counter_random.h"
 #include "fit/minimum.h"
 #include "fit/random_start.h"
 

@@ -1,5 +1,5 @@
 /* session_ranges.c: bounds of parameters, and ranges within them. */
-#include "session.h"
+#include "session/session.h"
 
 struct range bounds_of(const struct session *session, size_t parameter)
 {

@@ -1,5 +1,5 @@
 /* session_workspace.c: the workspace of a run, patched. */
-#include "session.h"
+#include "session/session.h"
 #include "base/platform.h"
 
 bool wants_patchset(const struct arguments *arguments)
