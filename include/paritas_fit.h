@@ -43,6 +43,8 @@ typedef enum paritas_parameter_state {
 } paritas_parameter_state;
 
 #define PARITAS_STARTS_MOST 100000 /* of one fit */
+/* Converged fits in f64 share a minimum if twice the NLL agrees to this. */
+#define PARITAS_SAME_MINIMUM 1.0e-8
 
 /* What is fitted. NULL means the model's own: observed data, suggested start, bounds, fixed flags. Start from
  * PARITAS_JOB_DEFAULT. */

@@ -1,5 +1,12 @@
 # Tests, limits, scans, rankings, goodness of fit.
 
+cdef extern from *:
+    """static const double usual_confidence[] = PARITAS_CONTOUR_CONFIDENCE;"""
+    const double usual_confidence[2]
+
+SAME_MINIMUM = PARITAS_SAME_MINIMUM # of twice the NLL
+CONTOUR_CONFIDENCE = usual_confidence[0], usual_confidence[1]
+
 cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTILDE:
     return <paritas_test_statistic>value_of("paritas_test_statistic", name, "test statistic")
 
