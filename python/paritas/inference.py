@@ -192,7 +192,7 @@ def contour(
     model: ModelLike,
     *parameters: str,
     confidence: float | Sequence[float] = _engine.CONTOUR_CONFIDENCE,
-    points: int = 40,
+    points: int = default("paritas_contour_request", "n_points"),
     **given: Unpack[ProfileKeywords],
 ) -> ContourResult:
     """Edges of confidence regions of two parameters; one is paired with the parameter of interest. `points`

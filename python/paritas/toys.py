@@ -190,10 +190,6 @@ def interval_toys(
     return IntervalToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
 
 
-#: as the program's --upcrossed
-_UPCROSSED = 0.5
-
-
 def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelLike], bool]:
     """The patched workspaces by name; sorted, and True, if each patch has one number."""
     options: dict[str, Any] = {}
@@ -228,7 +224,8 @@ def look_elsewhere(
         models = PatchSet(models)
     if isinstance(models, PatchSet):
         models, ordered = _signals(background, models)
-        upcrossed = (_UPCROSSED if ordered else 0.0) if upcrossed is None else upcrossed
+        if upcrossed is None and ordered:
+            upcrossed = default("paritas_look_elsewhere_request", "upcrossed")
     names = list(models) if isinstance(models, Mapping) else [str(k) for k in range(len(models))]
     listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
     common = model_of(background)

@@ -31,6 +31,8 @@ WRITTEN = [
     ("paritas_fit_options", "fit", paritas.fit, {"start_is_near": ""}),
     ("paritas_toys_options", "hypotest-toys", paritas.hypotest_toys,
      {"n": "", "shard": "", "shards": "", "newton_only": "", "importance": ""}),
+    ("paritas_contour_request", "contour", paritas.contour, {"n_points": "points"}),
+    ("paritas_look_elsewhere_request", "look-elsewhere", paritas.look_elsewhere, {"upcrossed": ""}),
 ]  # fmt: skip
 #: commands, and the functions of Python that answer the same question
 SAME = [

@@ -11,7 +11,7 @@ static const struct option options[] = {
      "Default: two --poi"},
     {"--confidence", OPTION_PART, "CL",
      "confidence of a region; may be repeated; default: one standard deviation's and 95 %"},
-    {"--points", OPTION_COUNT, "N", "of each contour, 4 or more", "40"},
+    LIBRARY_ROW("--points", paritas_contour_request),
     OPTION_ASIMOV("use Asimov data"),
     {0},
 };
@@ -58,8 +58,6 @@ static paritas_status lay_out(struct session *session, struct contours *c)
     TRY(read_parameters(session, c->parameters));
     while (option_next(session, "--confidence", &at)) given_levels++;
     c->n_points = option_count(session, "--points");
-    if (c->n_points < 4)
-        return usage_failure(session, "--points %zu: a contour needs 4 or more", c->n_points);
     c->n_levels = given_levels > 0 ? given_levels : COUNT_OF(usual_levels);
     c->levels = arena_numbers(session, c->n_levels);
     c->best_parameters = arena_numbers(session, session->n_parameters);

@@ -23,14 +23,6 @@ struct cuda_state {
     unsigned target;
 };
 
-/* PTX from the build, valid for exactly its text. */
-struct cuda_embedded {
-    uint64_t text; /* its cuda_text_number */
-    const char *ptx;
-    size_t size; /* with the NUL */
-};
-extern const struct cuda_embedded paritas_cuda_embedded[]; /* ptx NULL ends it */
-
 /* FNV-1a (64 bits) of a text. */
 static inline uint64_t cuda_text_number(const char *text, size_t size)
 {
