@@ -1,8 +1,11 @@
 /* devices.c: lists devices. */
 #include "commands.h"
+#include "device/kernel_embedded.h"
+#include "device/kernel_modules.h"
 #include "session/session.h"
 #include "print/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DEVICES_MAX 64
@@ -39,7 +42,51 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-static void write_json(struct writer *w, size_t n, const paritas_device_info *found)
+/* What the build put into this program. */
+struct build {
+    const struct kernel_module *module; /* of which every variant is built */
+    size_t embedded, packed_size, size; /* CUDA's kernels, and their bytes */
+};
+
+static struct build this_build(void)
+{
+    struct build build = {.module = &paritas_module_histfactory};
+    for (const struct kernel_embedded *k = paritas_kernels_embedded; k->packed; k++) {
+        build.embedded++;
+        build.packed_size += k->packed_size;
+        build.size += k->size;
+    }
+    return build;
+}
+
+static void write_build(struct writer *w, const struct build *build)
+{
+    write_object(w, "build", true);
+    write_array(w, "variants", false);
+    for (size_t i = 0; i < build->module->n_variants; i++) {
+        const struct cpu_variant *v = &build->module->variants[i];
+        char name[40];
+        snprintf(name, sizeof name, "f%u_%s_w%up%u", v->precision, v->isa, v->lanes, v->pack);
+        write_string(w, NULL, name);
+    }
+    write_close(w);
+    write_members(w, "cuda_kernels:z cuda_bytes:z cuda_bytes_unpacked:z", build->embedded, build->packed_size,
+                  build->size);
+    write_close(w);
+}
+
+static void append_build(struct text *out, const struct build *build)
+{
+    text_format(out, "built: %zu variants of the CPU's kernels, %zu of CUDA's kernels",
+                build->module->n_variants, build->embedded);
+    if (build->embedded > 0)
+        text_format(out, " (%.1f MB, unpacked %.1f MB)", (double)build->packed_size / 1e6,
+                    (double)build->size / 1e6);
+    text_format(out, "\n");
+}
+
+static void write_json(struct writer *w, size_t n, const paritas_device_info *found,
+                       const struct build *build)
 {
     write_object(w, NULL, true);
     write_array(w, "devices", true);
@@ -51,6 +98,7 @@ static void write_json(struct writer *w, size_t n, const paritas_device_info *fo
                   (size_t)one->memory);
     }
     write_close(w);
+    write_build(w, build);
     write_close(w);
 }
 
@@ -84,10 +132,13 @@ static int run(struct session *session)
         NAME_OPTIONS(found[i].reason_f64);
         NAME_OPTIONS(found[i].reason_f32);
     }
-    if (session->json)
-        write_json(&session->writer, n, found);
-    else
+    const struct build build = this_build();
+    if (session->json) {
+        write_json(&session->writer, n, found, &build);
+    } else {
         write_table(&session->out, n, found);
+        append_build(&session->out, &build);
+    }
     return PARITAS_OK;
 }
 
