@@ -156,9 +156,9 @@ typedef struct paritas_build {
     size_t variants, cuda_kernels, cuda_bytes, cuda_bytes_unpacked;
 } paritas_build;
 PARITAS_API paritas_build paritas_library_build(void);
-/* The name of a variant, such as "f64_avx2_w4p1": precision, instruction set, fits side by side, elements at
- * a time. It is written to `text`, which has `room` bytes, and returned. NULL: `index` is not below
- * `variants`. */
+/* The name of a variant, for example "f64_avx2_w4p1". It has precision, instruction set, fits side by side and
+ * elements at a time. It is written to `text`, which has `room` bytes, and returned. NULL: `index` is not
+ * below `variants`. */
 PARITAS_API const char *paritas_library_variant(size_t index, size_t room, char *text);
 
 /* Everything that the contract (docs/contract.md) lets differ between devices and precisions. The rest agrees
