@@ -1,7 +1,6 @@
 /* option_tables.h: tables of options and commands. To add an option: one row. Options of the library's
  * structs have their rows from its lists. */
-#ifndef PARITAS_CLI_OPTION_TABLES_H
-#define PARITAS_CLI_OPTION_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ struct command {
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter);
 /* What the row's list says of it; NULL: the row is the program's own. */
 const paritas_option *option_of_library(const struct option *row);
-
-#endif

@@ -1,6 +1,5 @@
 /* options.h: command lines from tables: parser, checks, --help, docs/command-line.md. */
-#ifndef PARITAS_CLI_OPTIONS_H
-#define PARITAS_CLI_OPTIONS_H
+#pragma once
 
 #include "option_tables.h"
 
@@ -49,5 +48,3 @@ int option_choice(const char *choices, const char *text);
 bool number_of_text(const char *text, double *number);
 
 void help_write(const struct command *command);
-
-#endif

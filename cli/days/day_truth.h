@@ -1,6 +1,5 @@
 /* day_truth.h: options of synthetic sweeps. */
-#ifndef PARITAS_DAY_TRUTH_H
-#define PARITAS_DAY_TRUTH_H
+#pragma once
 
 #include "session/session.h"
 #include "paritas_days.h"
@@ -16,5 +15,3 @@ paritas_status truth_plan_open(struct session *session, uint64_t seed, struct tr
 void truth_plan_describe(const struct truth_plan *plan, struct writer *writer);
 /* Room for n sweeps, in the arena. */
 paritas_status truths_open(struct session *session, size_t n, paritas_truths *truths);
-
-#endif

@@ -1,6 +1,5 @@
 /* session.h: one run of a command: arguments, context, model, answer. */
-#ifndef PARITAS_CLI_SESSION_H
-#define PARITAS_CLI_SESSION_H
+#pragma once
 
 #include "base/context.h"
 #include "base/json/json.h"
@@ -164,5 +163,3 @@ void write_provenance(struct session *session);
 void write_device(struct session *session);
 /* Prints device and precision as text. The CPU in f64 is named only if the program chose them. */
 void describe_provenance(struct session *session);
-
-#endif

@@ -1,6 +1,5 @@
 /* minimiser_sizes.h: the minimisers' space: an area for all, and one behind the slab for a single method. */
-#ifndef PARITAS_MINIMISER_SIZES_H
-#define PARITAS_MINIMISER_SIZES_H
+#pragma once
 
 #define STEP_WIDTHS 6.0 /* largest step, in widths of the parameter's constraint */
 
@@ -34,5 +33,3 @@
      (2 * LBFGSB_COLUMNS + 1) * LBFGSB_PAIRS + 16)
 
 #define DE_MEMORY(slots, members) ((members) * ((slots) + 1))
-
-#endif

@@ -1,6 +1,5 @@
 /* gunzip.h: what a gzip file holds, as a stream. */
-#ifndef PARITAS_BASE_GUNZIP_H
-#define PARITAS_BASE_GUNZIP_H
+#pragma once
 
 #include "base/context.h"
 
@@ -22,5 +21,3 @@ void gunzip_close(struct gunzip *gunzip);
 /* Up to `room` plain bytes; 0: there are no more, and gunzip_state says why. */
 size_t gunzip_read(struct gunzip *gunzip, void *out, size_t room);
 enum gunzip_state gunzip_state(const struct gunzip *gunzip);
-
-#endif

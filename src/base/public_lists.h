@@ -1,6 +1,5 @@
 /* public_lists.h: lists of enumerations, records and structs of options. A new public header adds its own. */
-#ifndef PARITAS_PUBLIC_LISTS_H
-#define PARITAS_PUBLIC_LISTS_H
+#pragma once
 
 #include "paritas.h"
 #include "paritas_days.h"
@@ -38,5 +37,3 @@
     OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.")                    \
     OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.")               \
     OPTIONS(paritas_day_options, PARITAS_DAY_OPTIONS, "Days of sweeps.")
-
-#endif

@@ -1,6 +1,5 @@
 /* kernel_embedded.h: kernels that the build compiled to PTX (cmake/EmbedPtx.cmake). */
-#ifndef PARITAS_DEVICE_KERNEL_EMBEDDED_H
-#define PARITAS_DEVICE_KERNEL_EMBEDDED_H
+#pragma once
 
 #include "base/context.h"
 
@@ -15,5 +14,3 @@ extern const struct kernel_embedded paritas_kernels_embedded[]; /* packed NULL e
 /* The PTX in *ptx, which the caller releases. */
 paritas_status kernel_embedded_unpack(paritas_context *context, const struct kernel_embedded *kernel,
                                       void **ptx);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Parameters and data are in the user's order; kernels use slots and places. slot_of and place_of map them.
  * Templates hold the padding. */
-#ifndef PARITAS_FIT_FAMILY_H
-#define PARITAS_FIT_FAMILY_H
+#pragma once
 
 #include "device/device.h"
 
@@ -127,5 +126,3 @@ static inline const double *frozen_templates(const struct frozen *model, const d
 {
     return data + (model->n_data - model->n_templates);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* minimum.h: when two fits found the same minimum. */
-#ifndef PARITAS_FIT_MINIMUM_H
-#define PARITAS_FIT_MINIMUM_H
+#pragma once
 
 #include "base/context.h"
 #include "paritas_fit.h"
@@ -15,5 +14,3 @@ static inline double same_minimum(const paritas_context *context)
 {
     return fits_are_raw(context) ? RAW_SAME_MINIMUM : PARITAS_SAME_MINIMUM;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* cuda.h: state of an open CUDA device, for this folder and tests. */
-#ifndef PARITAS_DEVICE_CUDA_CUDA_H
-#define PARITAS_DEVICE_CUDA_CUDA_H
+#pragma once
 
 #include "device/accelerator.h"
 #include "device/cuda/cuda_api.h"
@@ -38,5 +37,3 @@ paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerato
 /* Primitives `options` and `compile`. *binary: cubin, or PTX with a NUL (counted in *size). */
 void cuda_options(const struct accelerator_build *build, char *line, size_t room);
 paritas_status cuda_compile(const struct accelerator_build *build, void **binary, size_t *size);
-
-#endif
