@@ -1,7 +1,5 @@
 /* devices.c: lists devices. */
 #include "commands.h"
-#include "device/kernel_embedded.h"
-#include "device/kernel_modules.h"
 #include "session/session.h"
 #include "print/table.h"
 
@@ -42,51 +40,32 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* What the build put into this program. */
-struct build {
-    const struct kernel_module *module; /* of which every variant is built */
-    size_t embedded, packed_size, size; /* CUDA's kernels, and their bytes */
-};
-
-static struct build this_build(void)
+static void write_build(struct writer *w)
 {
-    struct build build = {.module = &paritas_module_histfactory};
-    for (const struct kernel_embedded *k = paritas_kernels_embedded; k->packed; k++) {
-        build.embedded++;
-        build.packed_size += k->packed_size;
-        build.size += k->size;
-    }
-    return build;
-}
-
-static void write_build(struct writer *w, const struct build *build)
-{
+    const paritas_build build = paritas_library_build();
+    char name[40];
     write_object(w, "build", true);
     write_array(w, "variants", false);
-    for (size_t i = 0; i < build->module->n_variants; i++) {
-        const struct cpu_variant *v = &build->module->variants[i];
-        char name[40];
-        snprintf(name, sizeof name, "f%u_%s_w%up%u", v->precision, v->isa, v->lanes, v->pack);
-        write_string(w, NULL, name);
-    }
+    for (size_t i = 0; i < build.variants; i++)
+        write_string(w, NULL, paritas_library_variant(i, sizeof name, name));
     write_close(w);
-    write_members(w, "cuda_kernels:z cuda_bytes:z cuda_bytes_unpacked:z", build->embedded, build->packed_size,
-                  build->size);
+    write_members(w, "cuda_kernels:z cuda_bytes:z cuda_bytes_unpacked:z", build.cuda_kernels,
+                  build.cuda_bytes, build.cuda_bytes_unpacked);
     write_close(w);
 }
 
-static void append_build(struct text *out, const struct build *build)
+static void append_build(struct text *out)
 {
-    text_format(out, "built: %zu variants of the CPU's kernels, %zu of CUDA's kernels",
-                build->module->n_variants, build->embedded);
-    if (build->embedded > 0)
-        text_format(out, " (%.1f MB, unpacked %.1f MB)", (double)build->packed_size / 1e6,
-                    (double)build->size / 1e6);
+    const paritas_build build = paritas_library_build();
+    text_format(out, "built: %zu variants of the CPU's kernels, %zu of CUDA's kernels", build.variants,
+                build.cuda_kernels);
+    if (build.cuda_kernels > 0)
+        text_format(out, " (%.1f MB, unpacked %.1f MB)", (double)build.cuda_bytes / 1e6,
+                    (double)build.cuda_bytes_unpacked / 1e6);
     text_format(out, "\n");
 }
 
-static void write_json(struct writer *w, size_t n, const paritas_device_info *found,
-                       const struct build *build)
+static void write_json(struct writer *w, size_t n, const paritas_device_info *found)
 {
     write_object(w, NULL, true);
     write_array(w, "devices", true);
@@ -98,7 +77,7 @@ static void write_json(struct writer *w, size_t n, const paritas_device_info *fo
                   (size_t)one->memory);
     }
     write_close(w);
-    write_build(w, build);
+    write_build(w);
     write_close(w);
 }
 
@@ -132,12 +111,11 @@ static int run(struct session *session)
         NAME_OPTIONS(found[i].reason_f64);
         NAME_OPTIONS(found[i].reason_f32);
     }
-    const struct build build = this_build();
     if (session->json) {
-        write_json(&session->writer, n, found, &build);
+        write_json(&session->writer, n, found);
     } else {
         write_table(&session->out, n, found);
-        append_build(&session->out, &build);
+        append_build(&session->out);
     }
     return PARITAS_OK;
 }
