@@ -25,6 +25,7 @@
     PARITAS_LOSSCONE_RECORDS(RECORD) PARITAS_KAPPA_RECORDS(RECORD) PARITAS_DAYS_RECORDS(RECORD)
 #define ALL_OPTION_LISTS(OPTIONS)                                                                            \
     OPTIONS(paritas_model_options, PARITAS_MODEL_OPTIONS, "Models of workspaces.")                           \
+    OPTIONS(paritas_job, PARITAS_JOB_OPTIONS, "What is fitted.")                                             \
     OPTIONS(paritas_fit_options, PARITAS_FIT_OPTIONS, "Best fits.")                                          \
     OPTIONS(paritas_limit_request, PARITAS_LIMIT_REQUEST_OPTIONS, "Asymptotic upper limits.")                \
     OPTIONS(paritas_contour_request, PARITAS_CONTOUR_REQUEST_OPTIONS, "Regions of two parameters.")          \
@@ -36,5 +37,6 @@
     OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")                       \
     OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.")                    \
     OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.")               \
+    OPTIONS(paritas_er_options, PARITAS_ER_OPTIONS, "Reading of day files.")                                 \
     OPTIONS(paritas_day_options, PARITAS_DAY_OPTIONS, "Days of sweeps.")                                     \
     OPTIONS(paritas_synthetic_options, PARITAS_SYNTHETIC_OPTIONS, "Synthetic sweeps.")
