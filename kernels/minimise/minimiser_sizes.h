@@ -4,7 +4,6 @@
 #define STEP_WIDTHS 6.0 /* largest step, in widths of the parameter's constraint */
 
 #define NEWTON_EQUALITIES 8 /* violated bounds a step turns into equalities */
-#define NEWTON_VECTORS (11 + NEWTON_EQUALITIES)
 #define NEWTON_PAIRS 8 /* steps that correct an older factor */
 #define NEWTON_MEMORY(slots) (2 * NEWTON_PAIRS * (slots))
 
