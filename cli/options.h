@@ -13,7 +13,7 @@ struct given {
     const struct option *option;
     const char *text; /* value; NAMED: the name; PAIR: the first word */
     const char *second;
-    double number; /* NUMBER, PART, COUNT, NAMED */
+    double number, upper; /* NUMBER, PART, COUNT, NAMED; RANGE: both */
     uint64_t whole;
     int choice; /* CHOICE: index of the word */
 };

@@ -209,6 +209,7 @@ typedef struct paritas_contour_point {
 #define PARITAS_CONTOUR_CONFIDENCE {0.68268949213708585, 0.95}
 
 #define PARITAS_CONTOUR_REQUEST_OPTIONS(OPTION, OTHER, S)                                                 \
+    OTHER(S, const size_t *, parameters, "both, by number")                                               \
     OTHER(S, size_t, n_levels, "regions")                                                                 \
     OTHER(S, const double *, levels, "confidence of each, above 0 and below 1")                           \
     OPTION(S, size_t, n_points, 40, PARITAS_FROM(4), PARITAS_NO_BOUND, "--points", "", "of each contour") \
@@ -220,13 +221,10 @@ typedef struct paritas_contour_point {
  * PARITAS_CONTOUR_REQUEST_DEFAULT. */
 typedef struct paritas_contour_request {
     size_t size;
-    size_t parameters[2];
     PARITAS_CONTOUR_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_contour_request;
 #define PARITAS_CONTOUR_REQUEST_DEFAULT \
-    {sizeof(paritas_contour_request),   \
-     {0, 0},                            \
-     PARITAS_CONTOUR_REQUEST_OPTIONS(PARITAS_OPTION_DEFAULT, PARITAS_OTHER_DEFAULT, )}
+    PARITAS_OPTIONS_DEFAULTS(paritas_contour_request, PARITAS_CONTOUR_REQUEST_OPTIONS)
 
 /* Confidence regions of two parameters: q = -2 ln(1 - level), the quantile of chi-squared with 2 degrees of
  * freedom. A contour is met on n_points rays from the best fit, evenly spread where the covariance is a

@@ -36,4 +36,5 @@
     OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")                       \
     OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.")                    \
     OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.")               \
-    OPTIONS(paritas_day_options, PARITAS_DAY_OPTIONS, "Days of sweeps.")
+    OPTIONS(paritas_day_options, PARITAS_DAY_OPTIONS, "Days of sweeps.")                                     \
+    OPTIONS(paritas_synthetic_options, PARITAS_SYNTHETIC_OPTIONS, "Synthetic sweeps.")

@@ -212,7 +212,8 @@ static paritas_status follow(struct search *s, bool *lowered)
 static paritas_status check(struct infer *infer, const paritas_contour_request *request)
 {
     paritas_context *context = infer->context;
-    REQUIRE_AS(context, "levels, points, best", request->levels, request->points, request->best);
+    REQUIRE_AS(context, "parameters, levels, points, best", request->parameters, request->levels,
+               request->points, request->best);
     TRY(infer_check_profiled(infer, 2, request->parameters));
     for (size_t i = 0; i < request->n_levels; i++)
         if (!(request->levels[i] > 0.0 && request->levels[i] < 1.0))

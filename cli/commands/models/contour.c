@@ -75,7 +75,7 @@ static paritas_status analyse(struct session *session, void *result)
     c->best.size = sizeof c->best;
     TRY(lay_out(session, c));
     const paritas_contour_request request = {.size = sizeof request,
-                                             .parameters = {c->parameters[0], c->parameters[1]},
+                                             .parameters = c->parameters,
                                              .n_levels = c->n_levels,
                                              .levels = c->levels,
                                              .n_points = c->n_points,
