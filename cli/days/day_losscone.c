@@ -2,7 +2,6 @@
 #include "days/day_losscone.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_DRAWS 65536 /* limit of paritas_losscone_bootstrap */
 

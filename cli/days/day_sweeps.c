@@ -3,8 +3,6 @@
 #include "base/platform.h"
 #include "days/day_provenance.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const struct option options_sources[] = {

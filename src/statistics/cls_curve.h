@@ -4,7 +4,6 @@
  * points: two or three rounds of fits reach 1e-9. Outside, the curve is a parabola. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define CURVE_NODES_MAX 72

@@ -3,7 +3,6 @@
 #include "session/session.h"
 #include "print/table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define DEVICES_MAX 64

@@ -148,8 +148,6 @@ void text_free(struct text *text);
 /* Shortest round-trip decimal of a finite value, as Python's repr ("1.0", "1e-05", "0.1"); returns its
  * length. */
 int number_write(double value, char out[32]);
-/* Correctly rounded, independent of the locale. */
-double number_read(const char *literal, size_t length);
 
 /* Writes as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code point.
  * */

@@ -1,4 +1,4 @@
-/* number.h: parts of number_read (json.h), for a reader that checks and reads in one pass. */
+/* number.h: reads numbers, correctly rounded and independent of the locale. */
 #pragma once
 
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 #include "device/kernel_embedded.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define ARCHITECTURES_MAX 64
 

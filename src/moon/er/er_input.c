@@ -3,7 +3,6 @@
 #include "moon/er/er_input.h"
 #include "base/platform.h"
 
-#include <errno.h>
 #include <string.h>
 
 static size_t read_file(void *user, void *out, size_t room)
