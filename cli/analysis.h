@@ -1,6 +1,5 @@
 /* analysis.h: commands on one model, or each patch. */
-#ifndef PARITAS_CLI_ANALYSIS_H
-#define PARITAS_CLI_ANALYSIS_H
+#pragma once
 
 #include "session/session.h"
 #include "print/table.h"
@@ -16,5 +15,3 @@ const char *failure_word(paritas_fit_status status);
 /* Prints, for example, "All fits converged. Best fit: mu = 0." `fits`: "fits" or "fits to the data". */
 void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,
                    double best);
-
-#endif

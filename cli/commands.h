@@ -1,6 +1,5 @@
 /* commands.h: all commands, in the overview's order. To add one: command_NAME.c and a line here. */
-#ifndef PARITAS_CLI_COMMANDS_H
-#define PARITAS_CLI_COMMANDS_H
+#pragma once
 
 #include "options.h"
 
@@ -49,5 +48,3 @@ extern const struct command *const commands[];
  * message[0..room). */
 char *name_options(size_t room, char *message);
 #define NAME_OPTIONS(message) name_options(sizeof(message), message)
-
-#endif

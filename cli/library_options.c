@@ -11,6 +11,8 @@ static paritas_status store(struct session *session, const paritas_option *optio
     switch (option->type) {
     case PARITAS_FIELD_REAL:
         memcpy(member, &given->number, sizeof given->number);
+        if (is_range(option))
+            memcpy((char *)member + sizeof given->upper, &given->upper, sizeof given->upper);
         return PARITAS_OK;
     case PARITAS_FIELD_UNSIGNED:
         if (option->size == sizeof whole) {
@@ -38,6 +40,7 @@ paritas_status options_take(struct session *session, const char *library, void *
         const struct given *given = option->word[0] != '\0' ? option_given(session, option->word) : NULL;
         if (given && given->option->library)
             TRY(store(session, option, given, (char *)options + option->offset));
+        i += is_range(option);
     }
     const paritas_status status = paritas_options_check(session->context, library, options);
     if (status != PARITAS_INVALID_ARGUMENT) return status;
@@ -50,16 +53,23 @@ void options_write(struct writer *writer, const char *library, const void *optio
     const paritas_option_list *list = paritas_option_list_find(library);
     for (size_t i = 0; i < list->n_options; i++) {
         const paritas_option *option = &list->options[i];
+        const bool range = is_range(option);
         char key[40] = "";
-        double number;
-        bool left = option->type != PARITAS_FIELD_REAL || option->word[0] == '\0';
+        double numbers[2];
+        bool left = option->word[0] == '\0';
         for (const char *const *name = left_out; *name; name++)
-            left = left || strcmp(*name, option->name) == 0;
+            left = left || strcmp(*name, option->word) == 0;
+        i += range;
         if (left) continue;
         strncat(key, option->word + strlen("--"), sizeof key - 1);
         for (char *at = key; *at != '\0'; at++)
             if (*at == '-') *at = '_';
-        memcpy(&number, (const char *)options + option->offset, sizeof number);
-        write_number(writer, key, number);
+        memcpy(numbers, (const char *)options + option->offset, (1 + range) * option->size);
+        if (range)
+            write_numbers(writer, key, 2, numbers);
+        else if (option->type == PARITAS_FIELD_REAL)
+            write_number(writer, key, numbers[0]);
+        else if (option->type == PARITAS_FIELD_TRUTH)
+            write_bool(writer, key, *(const int *)((const char *)options + option->offset) != 0);
     }
 }

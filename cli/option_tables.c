@@ -14,6 +14,12 @@ const struct option *find_option(const struct command *command, const char *name
     return NULL;
 }
 
+bool is_range(const paritas_option *option)
+{
+    return option->word[0] != '\0' && strstr(option->name, "_lower") &&
+           strcmp(option->word, option[1].word) == 0;
+}
+
 const paritas_option *option_of_library(const struct option *row)
 {
     const paritas_option_list *list = paritas_option_list_find(row->library);

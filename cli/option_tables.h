@@ -1,7 +1,6 @@
 /* option_tables.h: tables of options and commands. To add an option: one row. Options of the library's
  * structs have their rows from its lists. */
-#ifndef PARITAS_CLI_OPTION_TABLES_H
-#define PARITAS_CLI_OPTION_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +18,7 @@ typedef enum option_kind {
     OPTION_PART,   /* in (0, 1) */
     OPTION_NAMED,  /* NAME=NUMBER */
     OPTION_PAIR,
+    OPTION_RANGE, /* LO:HI, or one number */
     OPTION_CHOICE /* one of the words in `value`, between bars */
 } option_kind;
 
@@ -98,7 +98,7 @@ struct command {
 
 /* By name, or by letter if not 0; NULL: none. */
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter);
+/* Has the option the word of the next one, its upper end? */
+bool is_range(const paritas_option *option);
 /* What the row's list says of it; NULL: the row is the program's own. */
 const paritas_option *option_of_library(const struct option *row);
-
-#endif

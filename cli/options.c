@@ -41,7 +41,7 @@ void usage_error(const struct command *command, const char *format, ...)
 struct described {
     struct option option;
     const char *word; /* default of a choice; else NULL */
-    char value[80], otherwise[40];
+    char value[80], otherwise[64];
 };
 
 /* If the default has no word, its doc is one: that of "" is "4". */
@@ -56,17 +56,33 @@ static void describe_words(const paritas_option *of, struct described *shown)
     shown->option.otherwise = shown->word;
 }
 
+/* Returns its length; a whole number has no decimals. */
+static int describe_default(double number, char *text)
+{
+    const int length = number_write(number, text);
+    return length > 2 && strcmp(text + length - 2, ".0") == 0 ? length - 2 : length;
+}
+
 /* The value's name is the unit in capitals, or N, or X of a real number. The help says what a default of 0
  * means. */
 static void describe_number(const paritas_option *of, struct described *shown)
 {
-    const bool real = of->type == PARITAS_FIELD_REAL;
-    shown->option.kind = real ? OPTION_NUMBER : of->lower.value >= 1.0 ? OPTION_COUNT : OPTION_WHOLE;
-    snprintf(shown->value, sizeof shown->value, "%s", of->unit[0] != '\0' ? of->unit : real ? "X" : "N");
+    const bool real = of->type == PARITAS_FIELD_REAL, range = is_range(of);
+    shown->option.kind = range                    ? OPTION_RANGE
+                         : real                   ? OPTION_NUMBER
+                         : of->lower.value >= 1.0 ? OPTION_COUNT
+                                                  : OPTION_WHOLE;
+    snprintf(shown->value, sizeof shown->value, "%s",
+             range                 ? "LO:HI"
+             : of->unit[0] != '\0' ? of->unit
+             : real                ? "X"
+                                   : "N");
     for (char *at = shown->value; *at != '\0'; at++)
         if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
-    const int length = number_write(of->otherwise, shown->otherwise);
-    if (length > 2 && strcmp(shown->otherwise + length - 2, ".0") == 0) shown->otherwise[length - 2] = '\0';
+    int length = describe_default(of->otherwise, shown->otherwise);
+    if (range) shown->otherwise[length++] = ':';
+    if (range) length += describe_default(of[1].otherwise, shown->otherwise + length);
+    shown->otherwise[length] = '\0';
     const bool told = of->otherwise == 0.0 && strstr(of->doc, "0: ");
     shown->option.otherwise = told ? NULL : shown->otherwise;
 }
@@ -100,6 +116,17 @@ int option_choice(const char *choices, const char *text)
     }
 }
 
+static bool read_range(const char *text, struct given *given)
+{
+    char lower[64] = "";
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    if (length >= sizeof lower) return false;
+    memcpy(lower, text, length);
+    return number_of_text(lower, &given->number) && number_of_text(colon ? colon + 1 : text, &given->upper) &&
+           given->number <= given->upper;
+}
+
 /* Returns NULL, or what the option takes. */
 static const char *read_value(const struct option *option, struct given *given, const char *text)
 {
@@ -116,6 +143,8 @@ static const char *read_value(const struct option *option, struct given *given, 
     case OPTION_WHOLE:
         given->whole = digits ? strtoull(text, NULL, 10) : 0;
         return digits && errno == 0 ? NULL : "a whole number";
+    case OPTION_RANGE:
+        return read_range(text, given) ? NULL : "LO:HI";
     case OPTION_CHOICE:
         given->choice = option_choice(option->value, text);
         return given->choice >= 0 ? NULL : option->value;

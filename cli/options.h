@@ -1,6 +1,5 @@
 /* options.h: command lines from tables: parser, checks, --help, docs/command-line.md. */
-#ifndef PARITAS_CLI_OPTIONS_H
-#define PARITAS_CLI_OPTIONS_H
+#pragma once
 
 #include "option_tables.h"
 
@@ -14,7 +13,7 @@ struct given {
     const struct option *option;
     const char *text; /* value; NAMED: the name; PAIR: the first word */
     const char *second;
-    double number; /* NUMBER, PART, COUNT, NAMED */
+    double number, upper; /* NUMBER, PART, COUNT, NAMED; RANGE: both */
     uint64_t whole;
     int choice; /* CHOICE: index of the word */
 };
@@ -49,5 +48,3 @@ int option_choice(const char *choices, const char *text);
 bool number_of_text(const char *text, double *number);
 
 void help_write(const struct command *command);
-
-#endif

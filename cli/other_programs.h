@@ -1,6 +1,5 @@
 /* other_programs.h: commands and options of other programs, and ours. */
-#ifndef PARITAS_CLI_OTHER_PROGRAMS_H
-#define PARITAS_CLI_OTHER_PROGRAMS_H
+#pragma once
 
 #include "option_tables.h"
 
@@ -17,5 +16,3 @@ void suggest_method(char *text, size_t room, const char *method);
 
 /* The same after "there is no command 'upper-limit'". */
 void suggest_command(char *text, size_t room, const struct command *const *commands, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* progress.h: progress on standard error, if it is a terminal. */
-#ifndef PARITAS_CLI_PROGRESS_H
-#define PARITAS_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ int progress_report(void *user, uint64_t done, uint64_t total);
 /* Reports progress towards a total that is an estimate and changes. */
 void progress_estimate(struct progress *progress, uint64_t done, uint64_t total);
 void progress_close(struct progress *progress);
-
-#endif

@@ -1,4 +1,4 @@
-# Kernels as PTX in the library, for machines that have NVIDIA's driver but no NVRTC. Where this build finds NVRTC (a toolkit has it
+# Kernels as PTX in the library, compressed, for machines that have NVIDIA's driver but no NVRTC. Where this build finds NVRTC (a toolkit has it
 # beside nvcc). AUTO leaves it out of builds for debugging, with sanitizers, or without all variants.
 #
 # Loss cones on medium and wide grids stay text, which NVRTC compiles: their PTX has 13 MB, and few instruments have such grids.
@@ -41,7 +41,8 @@ function(paritas_embed_ptx)
                  "${PROJECT_SOURCE_DIR}/src/device/kernel_source.c" "${PROJECT_SOURCE_DIR}/src/base/platform_posix.c" ${texts})
   target_compile_definitions(paritas_embed_ptx_step PRIVATE "PARITAS_NVRTC=\"${PARITAS_NVRTC}\"")
   target_include_directories(paritas_embed_ptx_step PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PARITAS_GENERATED_DIR}")
-  target_link_libraries(paritas_embed_ptx_step PRIVATE paritas_settings ${CMAKE_DL_LIBS})
+  find_package(ZLIB REQUIRED) # also where the library brings its own
+  target_link_libraries(paritas_embed_ptx_step PRIVATE paritas_settings ZLIB::ZLIB ${CMAKE_DL_LIBS})
   set_target_properties(paritas_embed_ptx_step PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${folder}")
 
   set(all "")
@@ -60,7 +61,7 @@ function(paritas_embed_ptx)
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT "${PARITAS_GENERATED_DIR}/embedded_ptx.inc" @ONLY CONTENT "@tables@")
-  set_source_files_properties(src/device/cuda/cuda_embedded.c PROPERTIES COMPILE_DEFINITIONS PARITAS_EMBEDDED)
+  set_source_files_properties(src/device/kernel_embedded.c PROPERTIES COMPILE_DEFINITIONS PARITAS_EMBEDDED)
   list(APPEND PARITAS_GENERATED_SOURCES ${all})
   set(PARITAS_GENERATED_SOURCES "${PARITAS_GENERATED_SOURCES}" PARENT_SCOPE)
 endfunction()

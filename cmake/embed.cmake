@@ -1,8 +1,8 @@
 # Joins a kernel file with all that it includes into one C array, for devices that compile the text at run time:
 #   cmake -DROOT=kernels -DFILE=module.h -DSYMBOL=text -DOUTPUT=text.c -P embed.cmake
 # `#include "x"` is replaced by the file's text, looked for beside the including file, then under ROOT; `#line`
-# keeps a compiler's messages on the kernel's own file and line. A file with an include guard that was joined where no condition is
-# open is not joined again. The array ends with a NUL; SYMBOL_size counts without it.
+# keeps a compiler's messages on the kernel's own file and line. `#pragma once` becomes a guard, and a file with one that was joined
+# where no condition is open is not joined again. The array ends with a NUL; SYMBOL_size counts without it.
 cmake_minimum_required(VERSION 3.20)
 
 # Appends the text of `file` to the global property `joined`. conditional: whether a condition is open where it is included.
@@ -17,9 +17,13 @@ function(join file depth conditional)
   if(file IN_LIST once)
     return()
   endif()
-  set(open 0) # conditions, without the guard's
-  if(rest MATCHES "(^|\n)#ifndef ([A-Za-z0-9_]+_H)\n#define ([A-Za-z0-9_]+)\n" AND CMAKE_MATCH_2 STREQUAL CMAKE_MATCH_3)
-    set(open -1)
+  set(open 0) # conditions
+  set(end "")
+  if(rest MATCHES "(^|\n)#pragma once\n")
+    string(MAKE_C_IDENTIFIER "JOINED_${name}" guard)
+    string(REPLACE "#pragma once\n" "\n" rest "${rest}")
+    set_property(GLOBAL APPEND_STRING PROPERTY joined "#ifndef ${guard}\n#define ${guard}\n")
+    set(end "#endif\n")
     if(NOT conditional)
       set_property(GLOBAL APPEND PROPERTY once "${file}")
     endif()
@@ -61,7 +65,7 @@ function(join file depth conditional)
     math(EXPR next "${line} + 1")
     set_property(GLOBAL APPEND_STRING PROPERTY joined "#line ${next} \"${name}\"")
   endwhile()
-  set_property(GLOBAL APPEND_STRING PROPERTY joined "${rest}")
+  set_property(GLOBAL APPEND_STRING PROPERTY joined "${rest}${end}")
 endfunction()
 
 set_property(GLOBAL PROPERTY joined "")

@@ -1,5 +1,5 @@
-# Cross-compiles for WebAssembly with WASI by zig, which brings clang, linker and C library (`tools/setup web` installs it):
-#   cmake -S . -B build/wasm -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DCMAKE_BUILD_TYPE=Release
+# Cross-compiles for WebAssembly with WASI by zig, which brings clang, linker and C library (`tools/setup web` installs it, and fetches zlib):
+#   cmake -S . -B build/wasm -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DCMAKE_BUILD_TYPE=Release -DPARITAS_SOURCES=build/sources
 set(CMAKE_SYSTEM_NAME Generic) # CMake knows no WASI
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 file(GLOB zig "${CMAKE_CURRENT_LIST_DIR}/../build/web_venv/lib/python*/site-packages/ziglang/zig")

@@ -150,6 +150,17 @@ typedef struct paritas_device_info {
 PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room,
                                                 paritas_device_info *devices, size_t *count);
 
+/* Variants of the CPU's kernels, and compiled kernels for CUDA, that the build put into the library. CUDA's
+ * are stored compressed; sizes are in bytes. */
+typedef struct paritas_build {
+    size_t variants, cuda_kernels, cuda_bytes, cuda_bytes_unpacked;
+} paritas_build;
+PARITAS_API paritas_build paritas_library_build(void);
+/* The name of a variant, for example "f64_avx2_w4p1": precision, instruction set, fits side by side,
+ * elements at a time. Stored in `text`, which has `room` bytes, and returned. NULL: `index` is not below
+ * `variants`. */
+PARITAS_API const char *paritas_library_variant(size_t index, size_t room, char *text);
+
 /* Everything that the contract (docs/contract.md) lets differ between devices and precisions. The rest agrees
  * to the bit. */
 #define PARITAS_TOLERANCES_FIELDS(FIELD, R)                                                              \

@@ -237,49 +237,69 @@ typedef enum paritas_true_edge { PARITAS_TRUE_EDGE_LIST(PARITAS_ENUMERATOR) } pa
     ITEM(PARITAS_REGION_PLASMA_SHEET, 3, "plasma-sheet", "150 to 500 eV")
 typedef enum paritas_region { PARITAS_REGION_LIST(PARITAS_ENUMERATOR) } paritas_region;
 
-typedef struct paritas_range {
-    double lower, upper;
-} paritas_range;
+/* Two options, NAME_lower and NAME_upper, with one word: the program takes LO:HI. */
+#define PARITAS_RANGE(OPTION, S, name, from, to, least, word, unit, doc)                          \
+    OPTION(S, double, name##_lower, from, PARITAS_FROM(least), PARITAS_NO_BOUND, word, unit, doc) \
+    OPTION(S, double, name##_upper, to, PARITAS_FROM(least), PARITAS_NO_BOUND, word, unit, doc)
+#define PARITAS_SYNTHETIC_OPTIONS(OPTION, OTHER, S)                                                          \
+    PARITAS_RANGE(OPTION, S, true_potential, -400.0, -10.0, -1e6, "--true-potential", "V", "of the surface") \
+    PARITAS_RANGE(OPTION, S, true_ratio, 0.4, 1.05, 1e-6, "--true-ratio", "", "of r")                        \
+    OPTION(S, double, beams, 0.5, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--beams", "",                         \
+           "part of the sweeps with a beam")                                                                 \
+    PARITAS_RANGE(OPTION, S, true_amplitude, 0.0, 2.0, 0.0, "--true-amplitude", "", "of the beam")           \
+    PARITAS_RANGE(OPTION, S, noise, 0.1, 0.3, 0.0, "--noise", "",                                            \
+                  "standard deviation of the flux's logarithm, drawn for each sweep")                        \
+    OPTION(S, paritas_truth, plasma, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--plasma", "",                  \
+           "spectra of kappa distributions; default: a power law")                                           \
+    PARITAS_RANGE(OPTION, S, true_spacecraft, 5.0, 15.0, -1e6, "--true-spacecraft", "V",                     \
+                  "of the spacecraft; a plasma decides its own by the currents")                             \
+    PARITAS_RANGE(OPTION, S, true_density, 1e5, 1e7, 1e-3, "--true-density", "1/m^3",                        \
+                  "of the plasma; a region has its own")                                                     \
+    PARITAS_RANGE(OPTION, S, true_kappa, 3.0, 6.0, 1.6, "--true-kappa", "",                                  \
+                  "of the plasma; a region has its own")                                                     \
+    PARITAS_RANGE(OPTION, S, true_temperature, 10.0, 200.0, 1e-3, "--true-temperature", "eV",                \
+                  "of the plasma; a region has its own")                                                     \
+    OPTION(S, double, channel_width, 0.5, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--channel-width", "",        \
+           "relative width of the energy channels, with which spectra of a plasma are folded, as kappa "     \
+           "fits fold theirs; 0: none")                                                                      \
+    OPTION(S, double, missing_cells, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--missing-cells", "",         \
+           "part of the cells with a sentinel instead of flux or azimuth")                                   \
+    OPTION(S, double, missing_rows, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--missing-rows", "",           \
+           "part of the rows that are left out")                                                             \
+    OPTION(S, double, bad_fields, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--bad-fields", "",               \
+           "part of the sweeps whose magnetic field is 0")                                                   \
+    OPTION(S, paritas_truth, low_energies, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--low-energies", "",      \
+           "every second sweep has the instrument's other table of energies, from 7 eV")                     \
+    OPTION(S, paritas_truth, counts, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--counts", "",                  \
+           "fluxes from Poisson counts, in addition to noise; default: no counting noise")                   \
+    OPTION(S, double, background_rate, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e6), "--background-rate",         \
+           "counts/s", "of a cell, from what is no electron")                                                \
+    OPTION(S, double, geometric_factor, PARITAS_SWEEP_GEOMETRIC_FACTOR, PARITAS_FROM(1e-9), PARITAS_TO(1e3), \
+           "--geometric-factor", "cm^2 sr", "of the instrument")                                             \
+    OPTION(S, double, accumulation, PARITAS_SWEEP_ACCUMULATION, PARITAS_FROM(1e-6), PARITAS_TO(1e6),         \
+           "--accumulation", "s", "of a row, which the cells of a ring of directions share")                 \
+    OPTION(S, double, dead_time, 1e-7, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--dead-time", "s",               \
+           "after each count; corrected, and cells above a correction of 1.25 are marked as erroneous")      \
+    OPTION(S, double, polarity, -1.0, PARITAS_FROM(-1.0), PARITAS_TO(1.0), "", "", "+1 or -1; 0: drawn")     \
+    OPTION(S, paritas_true_edge, edge, PARITAS_TRUE_EDGE_HARD, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",   \
+           "of the cone; beams need the hard one")                                                           \
+    OPTION(S, paritas_truth, weighted, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                        \
+           "the folded edge by the spectrum")                                                                \
+    OPTION(S, uint64_t, seed, 42, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "", "of all random numbers") \
+    OPTION(S, uint64_t, first, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                                \
+           "number of the first sweep: a sweep has the same numbers in any batch")                           \
+    OPTION(S, double, time, 0.0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "s",                                \
+           "Unix time of the first sweep; the next come 80 s apart, or less")                                \
+    OTHER(S, const double *, theta, "88 inclinations of the cells; NULL: built-in")
 
 /* How synthetic sweeps are drawn. Ranges are uniform; density and temperature are log-uniform. Start from
  * PARITAS_SYNTHETIC_OPTIONS_DEFAULT. */
-#define PARITAS_RANGE(lower, upper) {lower, upper}
-#define PARITAS_SYNTHETIC_MEMBER(type, name, otherwise, doc) type name;
-#define PARITAS_SYNTHETIC_DEFAULT(type, name, otherwise, doc) , otherwise
-#define PARITAS_SYNTHETIC_OPTIONS_FIELDS(FIELD)                                                            \
-    FIELD(paritas_range, potential, PARITAS_RANGE(-400.0, -10.0), "of the surface, V")                     \
-    FIELD(paritas_range, ratio, PARITAS_RANGE(0.4, 1.05), "r")                                             \
-    FIELD(paritas_range, amplitude, PARITAS_RANGE(0.0, 2.0), "of beams")                                   \
-    FIELD(paritas_range, noise, PARITAS_RANGE(0.1, 0.3), "standard deviation of ln flux, by sweep")        \
-    FIELD(paritas_range, spacecraft, PARITAS_RANGE(5.0, 15.0), "potential, V; a plasma decides its own")   \
-    FIELD(paritas_range, density, PARITAS_RANGE(1e5, 1e7), "1/m^3")                                        \
-    FIELD(paritas_range, kappa, PARITAS_RANGE(3.0, 6.0), "")                                               \
-    FIELD(paritas_range, temperature, PARITAS_RANGE(10.0, 200.0), "eV")                                    \
-    FIELD(double, beams, 0.5, "part of the sweeps with a beam")                                            \
-    FIELD(double, missing_cells, 0.0, "part of the cells with a sentinel")                                 \
-    FIELD(double, missing_rows, 0.0, "part of the rows that are left out")                                 \
-    FIELD(double, bad_fields, 0.0, "part of the sweeps whose magnetic field is 0")                         \
-    FIELD(double, channel_width, 0.5, "relative width of channels, which fold a plasma; 0: none")          \
-    FIELD(double, polarity, -1.0, "+1 or -1; 0: drawn")                                                    \
-    FIELD(paritas_true_edge, edge, PARITAS_TRUE_EDGE_HARD, "of the cone; beams need the hard one")         \
-    FIELD(int, weighted, 1, "the folded edge by the spectrum")                                             \
-    FIELD(int, plasma, 0, "spectra of kappa distributions; 0: a power law")                                \
-    FIELD(int, low_energies, 0, "every second sweep has the other table of energies, from 7 eV")           \
-    FIELD(int, counts, 0, "Poisson counts of cells")                                                       \
-    FIELD(double, background_rate, 0.0, "counts/s of a cell that are no electrons")                        \
-    FIELD(double, geometric_factor, PARITAS_SWEEP_GEOMETRIC_FACTOR, "cm^2 sr")                             \
-    FIELD(double, accumulation, PARITAS_SWEEP_ACCUMULATION, "s of a row, which the cells of a ring share") \
-    FIELD(double, dead_time, 1e-7, "s after each count; corrected; above 1.25 a cell is erroneous")        \
-    FIELD(uint64_t, seed, 42, "of all random numbers")                                                     \
-    FIELD(uint64_t, first, 0, "number of the first sweep: a sweep has the same numbers in any batch")      \
-    FIELD(double, time, 0.0, "Unix seconds of the first sweep; the next come 80 s apart, or less")         \
-    FIELD(const double *, theta, NULL, "88 inclinations of the cells; NULL: built-in")
 typedef struct paritas_synthetic_options {
     size_t size;
-    PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_SYNTHETIC_MEMBER)
+    PARITAS_SYNTHETIC_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_synthetic_options;
 #define PARITAS_SYNTHETIC_OPTIONS_DEFAULT \
-    {sizeof(paritas_synthetic_options) PARITAS_SYNTHETIC_OPTIONS_FIELDS(PARITAS_SYNTHETIC_DEFAULT)}
+    PARITAS_OPTIONS_DEFAULTS(paritas_synthetic_options, PARITAS_SYNTHETIC_OPTIONS)
 /* Sets plasma, density, kappa and temperature as they are in a region. */
 PARITAS_API void paritas_synthetic_region(paritas_region region, paritas_synthetic_options *options);
 

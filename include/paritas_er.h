@@ -125,14 +125,22 @@ typedef struct paritas_er_day {
     char digest[72]; /* of the file: "sha256:" and 64 hexadecimal digits; "" if it was not asked for */
 } paritas_er_day;
 
+#define PARITAS_ER_OPTIONS(OPTION, OTHER, S)                                                \
+    OPTION(S, double, field_lower, 1e-9, PARITAS_FROM(0.0), PARITAS_NO_BOUND, "", "nT",     \
+           "a field of this magnitude or less masks its sweep")                             \
+    OPTION(S, double, field_upper, 1e3, PARITAS_ABOVE(0.0), PARITAS_NO_BOUND, "", "nT",     \
+           "the same of this magnitude or more")                                            \
+    OPTION(S, paritas_truth, digest, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",         \
+           "compute the digest of the file")                                                \
+    OPTION(S, paritas_truth, strict, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--strict", "", \
+           "a damaged file is refused at its first damage; default: damaged rows are masked and counted")
+
 /* Options of reading. Start from PARITAS_ER_OPTIONS_DEFAULT. */
 typedef struct paritas_er_options {
     size_t size;
-    double field_lower, field_upper; /* a field's magnitude must be above the one and below the other */
-    int digest;                      /* nonzero: compute the digest of the file */
-    int strict;                      /* nonzero: refuse a damaged file at its first damage */
+    PARITAS_ER_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_er_options;
-#define PARITAS_ER_OPTIONS_DEFAULT {sizeof(paritas_er_options), 1e-9, 1e3, 0, 0}
+#define PARITAS_ER_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_er_options, PARITAS_ER_OPTIONS)
 
 /* Reads a day file, also one compressed with gzip. Exponents may be E or Fortran's D. `options` may be NULL.
  * A damaged row costs that row and is counted. INVALID_INPUT names line and reason: a file without any row

@@ -43,27 +43,31 @@ typedef enum paritas_parameter_state {
 } paritas_parameter_state;
 
 #define PARITAS_STARTS_MOST 100000 /* of one fit */
+/* Converged fits in f64 share a minimum if twice the NLL agrees to this. */
+#define PARITAS_SAME_MINIMUM 1.0e-8
+
+#define PARITAS_JOB_OPTIONS(OPTION, OTHER, S)                                                             \
+    OTHER(S, const double *, data, "a data row: main_count + aux_count + template_count")                 \
+    OTHER(S, const double *, start, "parameter_count; where fixed, the value")                            \
+    OTHER(S, const double *, lower, "parameter_count")                                                    \
+    OTHER(S, const double *, upper, "parameter_count")                                                    \
+    OTHER(S, const unsigned char *, fixed, "parameter_count")                                             \
+    OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",     \
+           "fits from the usual start and from further ones; 0: further ones of statistics, at signs of " \
+           "several minima")                                                                              \
+    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",    \
+           "a fit gives up after so many; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")      \
+    OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                     \
+    OTHER(S, const size_t *, pois,                                                                        \
+          "their numbers; a function of one takes the first, and the others are free")
 
 /* What is fitted. NULL means the model's own: observed data, suggested start, bounds, fixed flags. Start from
  * PARITAS_JOB_DEFAULT. */
 typedef struct paritas_job {
     size_t size;
-    const double *data;         /* a data row: main_count + aux_count + template_count */
-    const double *start;        /* parameter_count; where fixed, the value */
-    const double *lower;        /* parameter_count */
-    const double *upper;        /* parameter_count */
-    const unsigned char *fixed; /* parameter_count */
-    /* Of each fit. 1: one; N: as many, up to PARITAS_STARTS_MOST. 0: one; behind a statistic more, where
-     * there are signs of several minima. */
-    unsigned starts;
-    /* Of each fit, also of those behind a statistic. 0: the method's (paritas_fit_options). Toys: 200. */
-    unsigned max_iterations;
-    /* Parameters of interest of a statistic, by number. A function of one parameter of interest takes the
-     * first; the others are free. NULL, 0: the model's. */
-    size_t n_pois;
-    const size_t *pois;
+    PARITAS_JOB_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_job;
-#define PARITAS_JOB_DEFAULT PARITAS_INIT(paritas_job)
+#define PARITAS_JOB_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_job, PARITAS_JOB_OPTIONS)
 
 #define PARITAS_FIT_RESULT_FIELDS(FIELD, R)                                                            \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                         \

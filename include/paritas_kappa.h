@@ -127,13 +127,6 @@ typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERAT
     OPTION(S, paritas_kappa_density, density, PARITAS_KAPPA_DENSITY_FITTED, PARITAS_NO_BOUND,               \
            PARITAS_NO_BOUND, "--density", "",                                                               \
            "fitted with the others, or fixed at the sum over the spectrum")                                 \
-    OPTION(S, double, response, 0.5, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--channel-width", "",            \
-           "relative width (full, at half maximum) of the energy channels, with which the distribution is " \
-           "folded; 0: none")                                                                               \
-    OPTION(S, double, systematic, 0.11180339887498949, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--systematic", \
-           "", "relative error of each row in addition to its counting error")                              \
-    OPTION(S, double, dead, 0.05, PARITAS_FROM(0.0), PARITAS_BELOW(1.0), "--dead", "",                      \
-           "probability that a row without a count did not measure")                                        \
     OPTION(S, double, kappa_lower, 2.5, PARITAS_ABOVE(1.5), PARITAS_TO(1000.0), "--kappa-lower", "",        \
            "lower bound of kappa")                                                                          \
     OPTION(S, double, kappa_upper, 6.0, PARITAS_ABOVE(1.5), PARITAS_TO(1000.0), "--kappa-upper", "",        \
@@ -142,6 +135,13 @@ typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERAT
            "lower bound of the thermal speed theta")                                                        \
     OPTION(S, double, theta_upper, 1e8, PARITAS_FROM(1e4), PARITAS_TO(1e9), "--speed-upper", "m/s",         \
            "upper bound of theta")                                                                          \
+    OPTION(S, double, response, 0.5, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--channel-width", "",            \
+           "relative width (full, at half maximum) of the energy channels, with which the distribution is " \
+           "folded; 0: none")                                                                               \
+    OPTION(S, double, systematic, 0.11180339887498949, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--systematic", \
+           "", "relative error of each row in addition to its counting error")                              \
+    OPTION(S, double, dead, 0.05, PARITAS_FROM(0.0), PARITAS_BELOW(1.0), "--dead", "",                      \
+           "probability that a row without a count did not measure")                                        \
     OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "of a fit; 0: 100")
 
 /* Options of fits. Start from PARITAS_KAPPA_OPTIONS_DEFAULT. */

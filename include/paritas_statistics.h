@@ -205,19 +205,26 @@ typedef struct paritas_contour_point {
     PARITAS_CONTOUR_POINT_FIELDS(PARITAS_MEMBER, )
 } paritas_contour_point;
 
-/* Which regions are asked for, and where they go. Arrays are the caller's. Start from
+/* Confidences of regions, unless others are asked for: one standard deviation's, and the field's 95 %. */
+#define PARITAS_CONTOUR_CONFIDENCE {0.68268949213708585, 0.95}
+
+#define PARITAS_CONTOUR_REQUEST_OPTIONS(OPTION, OTHER, S)                                                 \
+    OTHER(S, const size_t *, parameters, "both, by number")                                               \
+    OTHER(S, size_t, n_levels, "regions")                                                                 \
+    OTHER(S, const double *, levels, "confidence of each, above 0 and below 1")                           \
+    OPTION(S, size_t, n_points, 40, PARITAS_FROM(4), PARITAS_NO_BOUND, "--points", "", "of each contour") \
+    OTHER(S, paritas_fit_result *, best, "receives the free fit")                                         \
+    OTHER(S, double *, best_parameters, "receives its parameters, parameter_count; NULL: not asked for")  \
+    OTHER(S, paritas_contour_point *, points, "receives n_levels rows of n_points, counterclockwise")
+
+/* Which regions of which two parameters are asked for, and where they go. Arrays are the caller's. Start from
  * PARITAS_CONTOUR_REQUEST_DEFAULT. */
 typedef struct paritas_contour_request {
     size_t size;
-    size_t parameters[2];
-    size_t n_levels;
-    const double *levels;          /* confidence of each region, above 0 and below 1 */
-    size_t n_points;               /* of each contour, 4 or more */
-    paritas_fit_result *best;      /* receives the free fit */
-    double *best_parameters;       /* receives its parameters, parameter_count; may be NULL */
-    paritas_contour_point *points; /* n_levels rows of n_points, counterclockwise */
+    PARITAS_CONTOUR_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_contour_request;
-#define PARITAS_CONTOUR_REQUEST_DEFAULT PARITAS_INIT(paritas_contour_request)
+#define PARITAS_CONTOUR_REQUEST_DEFAULT \
+    PARITAS_OPTIONS_DEFAULTS(paritas_contour_request, PARITAS_CONTOUR_REQUEST_OPTIONS)
 
 /* Confidence regions of two parameters: q = -2 ln(1 - level), the quantile of chi-squared with 2 degrees of
  * freedom. A contour is met on n_points rays from the best fit, evenly spread where the covariance is a

@@ -253,19 +253,26 @@ typedef struct paritas_look_elsewhere_point {
     PARITAS_LOOK_ELSEWHERE_POINT_FIELDS(PARITAS_MEMBER, )
 } paritas_look_elsewhere_point;
 
-/* Signals at n_points points, for example masses. Start from PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT. */
+#define PARITAS_LOOK_ELSEWHERE_REQUEST_OPTIONS(OPTION, OTHER, S)                                            \
+    OTHER(S, size_t, n_points, "1 to 100000")                                                               \
+    OTHER(S, const paritas_model *const *, models, "n_points: the background and one signal each")          \
+    OTHER(S, const paritas_job *, jobs, "n_points; NULL: the models' own")                                  \
+    OTHER(S, const paritas_model *, background,                                                             \
+          "without signal, or with a parameter of interest that is held at 0")                              \
+    OTHER(S, const paritas_job *, background_job, "NULL: its own")                                          \
+    OPTION(                                                                                                 \
+        S, double, upcrossed, 0.5, PARITAS_FROM(0.0), PARITAS_NO_BOUND, "--upcrossed", "",                  \
+        "count how often q0 rises above this value from point to point, along a line of points; 0: do not") \
+    OTHER(S, paritas_look_elsewhere_point *, points, "receives n_points answers")
+
+/* Signals at n_points points, for example masses. Start from PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT. Points
+ * that do not stand in order along a line have no upcrossings that mean something. */
 typedef struct paritas_look_elsewhere_request {
     size_t size;
-    size_t n_points;
-    const paritas_model *const *models; /* n_points: the background and one signal each */
-    const paritas_job *jobs;            /* n_points; NULL: the models' own */
-    const paritas_model *background;   /* without signal, or with a parameter of interest that is held at 0 */
-    const paritas_job *background_job; /* NULL: its own */
-    /* Level of q0 whose upcrossings also give an estimate, with the points in order along a line. 0: none. */
-    double upcrossed;
-    paritas_look_elsewhere_point *points; /* receives n_points answers */
+    PARITAS_LOOK_ELSEWHERE_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
 } paritas_look_elsewhere_request;
-#define PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT PARITAS_INIT(paritas_look_elsewhere_request)
+#define PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT \
+    PARITAS_OPTIONS_DEFAULTS(paritas_look_elsewhere_request, PARITAS_LOOK_ELSEWHERE_REQUEST_OPTIONS)
 
 #define PARITAS_LOOK_ELSEWHERE_RESULT_FIELDS(FIELD, R)                                                      \
     FIELD(R, double, p_global, , "p_global", "",                                                            \

@@ -1,8 +1,7 @@
 /* modules.h: the library's kernel modules, one line per model family: MODULE(name, lanes). Text:
  * modules/module_NAME.h; names: modules/NAME_entries.h. `many`: CPU variants run fits side by side. `one`:
  * the module branches on its numbers, so a team runs one job. cmake/kernels.cmake reads this, too. */
-#ifndef PARITAS_MODULES_H
-#define PARITAS_MODULES_H
+#pragma once
 
 #define PARITAS_KERNEL_MODULES(MODULE) \
     MODULE(histfactory, many)          \
@@ -11,5 +10,3 @@
     MODULE(losscone_wide, one)         \
     MODULE(kappa, many)                \
     MODULE(conformance, many)
-
-#endif

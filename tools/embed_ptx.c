@@ -1,7 +1,7 @@
 /* embed_ptx.c: a step of the build: compiles kernels by NVRTC to PTX, for machines that have NVIDIA's driver
  * and no compiler.
  *
- *   embed_ptx FOLDER PRECISION MODULE ENTRY...    writes FOLDER/MODULE_PRECISION.c and .inc; the PTX beside
+ *   embed_ptx FOLDER PRECISION MODULE ENTRY...    writes FOLDER/MODULE_PRECISION.c and .inc; PTX beside
  *
  * The PTX is for compute_75, which every later device runs. Its version of the language is an early one, so
  * that drivers older than the NVRTC of the build take it: kernels use nothing later. The step is linked with
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #define ARCHITECTURE "compute_75"
 #define PTX_VERSION "7.0" /* CUDA 11.0 */
@@ -101,26 +102,45 @@ static char *compile(const char *text, const char *entry)
     return ptx;
 }
 
-/* One entry: its PTX in a file, and a line in the source and in the table. False: it did not work. */
+/* Compresses. 0: no memory. */
+static size_t pack(const char *text, size_t size, unsigned char **packed)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK) return 0;
+    const uLong room = deflateBound(&stream, (uLong)size);
+    *packed = malloc(room);
+    stream.next_in = (Bytef *)text;
+    stream.avail_in = (uInt)size;
+    stream.next_out = *packed;
+    stream.avail_out = *packed ? (uInt)room : 0;
+    const int code = deflate(&stream, Z_FINISH);
+    deflateEnd(&stream);
+    return code == Z_STREAM_END ? room - stream.avail_out : 0;
+}
+
+/* One entry: its PTX in a gzip file, and a line in the source and in the table. False: it did not work. */
 static int embed(const char *folder, const char *module, const char *entry, unsigned precision, FILE *source,
                  FILE *table)
 {
     char path[4096], symbol[200];
-    size_t text_size, size;
+    unsigned char *packed = NULL;
+    size_t text_size;
     char *text = join(module, entry, precision, &text_size), *ptx = text ? compile(text, entry) : NULL;
     if (!ptx) return 0;
-    size = strlen(ptx) + 1;
+    const size_t size = strlen(ptx) + 1, packed_size = pack(ptx, size, &packed);
     snprintf(symbol, sizeof symbol, "paritas_ptx_%s_%u", entry, precision);
-    snprintf(path, sizeof path, "%s/%s.ptx", folder, symbol);
+    snprintf(path, sizeof path, "%s/%s.ptx.gz", folder, symbol);
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(ptx, 1, size, file) != size || fclose(file) != 0) return 0;
+    if (packed_size == 0 || !file || fwrite(packed, 1, packed_size, file) != packed_size || fclose(file) != 0)
+        return 0;
     fprintf(source,
             "__asm__(\".section .rodata\\n.global %s\\n.hidden %s\\n%s:\\n.incbin \\\"%s\\\"\\n.text\");\n",
             symbol, symbol, symbol, path);
-    fprintf(table, "X(0x%016llxu, %s, %zu)\n", (unsigned long long)cuda_text_number(text, text_size), symbol,
-            size);
+    fprintf(table, "X(0x%016llxu, %s, %zu, %zu)\n", (unsigned long long)cuda_text_number(text, text_size),
+            symbol, packed_size, size);
     free(text);
     free(ptx);
+    free(packed);
     return 1;
 }
 

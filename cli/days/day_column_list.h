@@ -1,6 +1,5 @@
 /* day_column_list.h: lists of columns. */
-#ifndef PARITAS_DAY_COLUMN_LIST_H
-#define PARITAS_DAY_COLUMN_LIST_H
+#pragma once
 
 #include "days/day_tables.h"
 #include "session/session.h"
@@ -29,5 +28,3 @@ struct named_column {
 /* All of a table of named columns. */
 #define COLUMNS_ADD(list, rows, named) columns_add(list, rows, COUNT_OF(named), named)
 void columns_add(struct column_list *list, size_t rows, size_t n, const struct named_column *named);
-
-#endif

@@ -1,6 +1,5 @@
 /* day_columns.h: columns and summaries of a day's sweeps. */
-#ifndef PARITAS_DAY_COLUMNS_H
-#define PARITAS_DAY_COLUMNS_H
+#pragma once
 
 #include "days/day_work.h"
 
@@ -29,5 +28,3 @@ void write_reasons(struct writer *writer, const paritas_er_day *day);
 void add_sweep_columns(struct day_work *work);
 /* A value a sweep, repeated for the sweep's rows. */
 const void *values_of_rows(struct day_work *work, enum column_kind kind, const void *values);
-
-#endif

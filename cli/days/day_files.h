@@ -1,6 +1,5 @@
 /* day_files.h: the days that a command line asks for. */
-#ifndef PARITAS_CLI_DAY_FILES_H
-#define PARITAS_CLI_DAY_FILES_H
+#pragma once
 
 #include "session/session.h"
 #include "paritas_days.h"
@@ -13,5 +12,3 @@ extern const struct option options_days[];
 paritas_status find_days(struct session *session, paritas_days **days);
 /* Makes a folder with its parents, unless it is there. It must be writable. */
 paritas_status make_folder(struct session *session, const char *folder);
-
-#endif

@@ -2,7 +2,6 @@
 #include "days/day_losscone.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_DRAWS 65536 /* limit of paritas_losscone_bootstrap */
 
@@ -91,8 +90,8 @@ void losscone_plan_describe(const struct losscone_plan *plan, const paritas_day_
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || sets->confidence == PARITAS_CONFIDENCE_KIND_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
     const bool has_sets = sets->confidence != PARITAS_CONFIDENCE_KIND_NONE;
-    const char *const left_out[] = {plan->folded ? "" : "response_width", has_sets ? "" : "potential_errors",
-                                    NULL};
+    const char *const left_out[] = {plan->folded ? "" : "--response-width",
+                                    has_sets ? "" : "--potential-errors", NULL};
     options_write(writer, "paritas_losscone_options", o, left_out);
     if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
     write_number(writer, "least_counts", options->least_counts);

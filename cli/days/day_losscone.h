@@ -1,6 +1,5 @@
 /* day_losscone.h: options and fits of the loss cone commands. */
-#ifndef PARITAS_DAY_LOSSCONE_H
-#define PARITAS_DAY_LOSSCONE_H
+#pragma once
 
 #include "session/session.h"
 #include "paritas_days.h"
@@ -44,5 +43,3 @@ paritas_status losscone_answer(struct session *session, const struct losscone_pl
 unsigned losscone_flags(const struct losscone_answers *answers, size_t k);
 /* The preferred model of sweep k; -1: not both have a fit. */
 int losscone_preferred(const struct losscone_answers *answers, size_t k);
-
-#endif

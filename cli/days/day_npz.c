@@ -1,7 +1,6 @@
 /* day_npz.c: ZIP archives (PKWARE APPNOTE 6.3) of stored NPY 1.0 arrays (NumPy enhancement proposal 1).
  *
  *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory */
-#include "base/crc32.h"
 #include "base/platform.h"
 #include "base/utf8.h"
 #include "days/day_tables.h"
@@ -10,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 static const struct {
     const char *name; /* of NumPy, without byte order */
@@ -123,7 +123,7 @@ static void append_little(struct text *out, const struct little *numbers, size_t
 
 /* Common fields of local header and directory: version 2.0 is needed, names are UTF-8, stored, at ZIP's
  * earliest time, no extra fields. */
-static void append_member(struct text *out, const char *name, uint32_t crc, size_t size)
+static void append_member(struct text *out, const char *name, uLong crc, size_t size)
 {
     APPEND(out, {2, 20}, {2, 1u << 11}, {2, 0}, {2, 0}, {2, 1u << 5 | 1}, {4, crc}, {4, size}, {4, size},
            {2, strlen(name)}, {2, 0});
@@ -131,14 +131,14 @@ static void append_member(struct text *out, const char *name, uint32_t crc, size
 
 struct archive {
     struct output_file *file;
-    struct crc32 crc;
     struct text array, header, directory;
     uint64_t offset;
     size_t members;
 };
 
-static void append_headers(struct archive *archive, const char *name, uint32_t crc, size_t size)
+static void append_headers(struct archive *archive, const char *name, const char *array, size_t size)
 {
+    const uLong crc = crc32(0, (const Bytef *)array, (uInt)size);
     struct text *directory = &archive->directory;
     archive->header.length = 0;
     APPEND(&archive->header, {4, 0x04034b50});
@@ -167,7 +167,7 @@ static bool add_array(struct archive *archive, const struct column *column)
         errno = EFBIG;
         return false;
     }
-    append_headers(archive, name, crc32_append(&archive->crc, 0, archive->array.bytes, size), size);
+    append_headers(archive, name, archive->array.bytes, size);
     if (archive->header.failed || archive->directory.failed) {
         errno = ENOMEM;
         return false;
@@ -191,7 +191,6 @@ paritas_status npz_put(paritas_context *context, struct output_file *file, const
                        const char *provenance, size_t n, const struct column *columns)
 {
     struct archive archive = {.file = file};
-    crc32_open(&archive.crc);
     text_open(&archive.array, &context->allocator);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);
@@ -284,7 +283,6 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
     *whole = false;
     read_bytes(context, path, &bytes, &length);
     if (!bytes) return PARITAS_OK;
-    crc32_open(&archive.crc);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);
     for (;;) {
@@ -297,7 +295,7 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
         memcpy(member, local + 30, name_length);
         member[name_length] = '\0';
         const char *array = bytes + archive.offset + 30 + name_length;
-        append_headers(&archive, member, crc32_append(&archive.crc, 0, array, size), size);
+        append_headers(&archive, member, array, size);
         if (archive.header.failed || memcmp(archive.header.bytes, local, 30 + name_length) != 0) break;
         if (name_length == (size_t)wanted_length && strcmp(member, wanted) == 0 && size > 256)
             for (size_t i = 0; i < 65; i++)

@@ -1,8 +1,5 @@
 /* day_plasma.c: options and columns of the plasma. */
 #include "days/day_plasma.h"
-#include "days/day_settings.h"
-
-#include <stddef.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
 
@@ -15,17 +12,6 @@ const struct option options_plasma[] = {
     {"--illumination", OPTION_CHOICE, "sun|shade", "of the spacecraft, where the geometry does not tell",
      "sun"},
     {0},
-};
-
-#define FIELD(name) offsetof(paritas_kappa_options, name)
-static const struct setting settings[] = {
-    {"--kappa-lower", FIELD(kappa_lower)},
-    {"--kappa-upper", FIELD(kappa_upper)},
-    {"--speed-lower", FIELD(theta_lower)},
-    {"--speed-upper", FIELD(theta_upper)},
-    {"--channel-width", FIELD(response)},
-    {"--systematic", FIELD(systematic)},
-    {"--dead", FIELD(dead)},
 };
 
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan)
@@ -61,7 +47,7 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
 {
     write_string(writer, "weights", paritas_kappa_weights_name(plan->kappa.weights));
     write_string(writer, "density", paritas_kappa_density_name(plan->kappa.density));
-    settings_write(writer, COUNT_OF(settings), settings, &plan->kappa, 0);
+    options_write(writer, "paritas_kappa_options", &plan->kappa, (const char *const[]){NULL});
     write_string(writer, "shift", plan->potential.liouville ? "liouville" : "energies");
     if (!sources_find_potentials(sources)) return;
     write_string(writer, "currents", paritas_currents_name(plan->potential.currents));

@@ -1,6 +1,5 @@
 /* day_plasma.h: options of the plasma at the spacecraft, and its columns. */
-#ifndef PARITAS_DAY_PLASMA_H
-#define PARITAS_DAY_PLASMA_H
+#pragma once
 
 #include "days/day_columns.h"
 
@@ -29,5 +28,3 @@ struct plasma_columns {
 };
 /* Empty when memory is short. */
 struct plasma_columns add_plasma(struct day_work *work);
-
-#endif

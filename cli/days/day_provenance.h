@@ -5,8 +5,7 @@
  *
  * A table serves a run if version, command, options and inputs agree. `run` cannot change numbers.
  * `answer` tells what the table holds. */
-#ifndef PARITAS_DAY_PROVENANCE_H
-#define PARITAS_DAY_PROVENANCE_H
+#pragma once
 
 #include "base/digest.h"
 #include "session/session.h"
@@ -19,5 +18,3 @@ void write_path(struct writer *writer, const char *key, const char *path);
 /* Do parts differ that decide numbers? `difference` (an open text): the first one, an option by its name.
  * Inputs are compared if `wanted` has some. */
 bool provenance_differs(const struct json *found, const struct json *wanted, struct text *difference);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Memory holds two days. Tables from the same options and inputs are kept, damaged ones remade. Others are
  * refused, or replaced with --overwrite. A killed run leaves whole days. */
-#ifndef PARITAS_CLI_DAY_RUN_H
-#define PARITAS_CLI_DAY_RUN_H
+#pragma once
 
 #include "days/day_work.h"
 
@@ -24,5 +23,3 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
 
 extern const struct option options_tables[];
 #define GROUP_TABLES {"Output", options_tables}
-
-#endif

@@ -1,7 +1,6 @@
 /* day_settings.h: options that set a plan's fields and stand in its description: "--beam-width" is the key
  * "beam_width". */
-#ifndef PARITAS_DAY_SETTINGS_H
-#define PARITAS_DAY_SETTINGS_H
+#pragma once
 
 #include "session/session.h"
 #include "paritas_days.h"
@@ -21,5 +20,3 @@ paritas_status settings_take(struct session *session, size_t n, const struct set
 /* `parts`: bits of the parts that are described. */
 void settings_write(struct writer *writer, size_t n, const struct setting *settings, const void *plan,
                     unsigned parts);
-
-#endif

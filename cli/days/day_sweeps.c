@@ -3,8 +3,6 @@
 #include "base/platform.h"
 #include "days/day_provenance.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const struct option options_sources[] = {
@@ -28,8 +26,7 @@ const struct option options_sources[] = {
      "auto"},
     LIBRARY_ROW("--sunlight", paritas_day_options),
     LIBRARY_ROW("--normalisation", paritas_day_options),
-    {"--strict", OPTION_FLAG, NULL,
-     "a damaged day file is refused; default: its damaged rows are masked and counted"},
+    LIBRARY_ROW("--strict", paritas_er_options),
     {0},
 };
 

@@ -1,6 +1,5 @@
 /* day_sweeps.h: options of a day's sweeps: geometry, masks, potentials. */
-#ifndef PARITAS_DAY_SWEEPS_H
-#define PARITAS_DAY_SWEEPS_H
+#pragma once
 
 #include "days/day_files.h"
 
@@ -58,5 +57,3 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
 void sweeps_free(struct sweeps *sweeps);
 /* Sweeps of the day that a source has. */
 size_t sweeps_matched(const struct sweeps *sweeps, int source);
-
-#endif

@@ -3,8 +3,7 @@
  * Both begin with the provenance, a JSON document on how the table was made: `# ` lines in CSV, the array
  * `provenance` in NPZ. It names the text's columns and their units. It holds no time: equal tables have equal
  * bytes. Both files get their names when both are whole. */
-#ifndef PARITAS_DAY_TABLES_H
-#define PARITAS_DAY_TABLES_H
+#pragma once
 
 #include "base/json/json.h"
 #include "print/output.h"
@@ -54,5 +53,3 @@ paritas_status provenance_read(paritas_context *context, const char *path,
 /* Are all bytes as npz_put wrote them? `text`: the 64 characters of array `name`; "" without one. */
 paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,
                          char text[65]);
-
-#endif

@@ -1,6 +1,5 @@
 /* day_truth.h: options of synthetic sweeps. */
-#ifndef PARITAS_DAY_TRUTH_H
-#define PARITAS_DAY_TRUTH_H
+#pragma once
 
 #include "session/session.h"
 #include "paritas_days.h"
@@ -12,9 +11,7 @@ struct truth_plan {
 
 extern const struct option options_truth[];
 #define GROUP_TRUTH {"Truth", options_truth}
-paritas_status truth_plan_open(struct session *session, uint64_t seed, struct truth_plan *plan);
+paritas_status truth_plan_open(struct session *session, struct truth_plan *plan);
 void truth_plan_describe(const struct truth_plan *plan, struct writer *writer);
 /* Room for n sweeps, in the arena. */
 paritas_status truths_open(struct session *session, size_t n, paritas_truths *truths);
-
-#endif

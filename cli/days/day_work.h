@@ -1,6 +1,5 @@
 /* day_work.h: a day at work. */
-#ifndef PARITAS_DAY_WORK_H
-#define PARITAS_DAY_WORK_H
+#pragma once
 
 #include "days/day_column_list.h"
 #include "days/day_sweeps.h"
@@ -15,5 +14,3 @@ struct day_work {
     struct column_list arrays; /* NPZ */
     struct writer *writer;     /* in the provenance's "answer" */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* document_output.h: for commands that write workspaces. */
-#ifndef PARITAS_DOCUMENT_OUTPUT_H
-#define PARITAS_DOCUMENT_OUTPUT_H
+#pragma once
 
 #include "session/session.h"
 
@@ -10,5 +9,3 @@ void answer_document(struct session *session, const struct json *root);
 paritas_status answer_made(struct session *session, paritas_status status, paritas_workspace *made);
 /* Values of a repeated option, two each for OPTION_PAIR. In the arena. */
 paritas_status list_of(struct session *session, const char *option, paritas_names *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* output.h: where answers go. */
-#ifndef PARITAS_CLI_OUTPUT_H
-#define PARITAS_CLI_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool output_close(struct output_file *output, bool keep);
  * removes. */
 bool output_seal(struct output_file *output);
 bool output_name(struct output_file *output, bool keep);
-
-#endif

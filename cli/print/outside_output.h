@@ -1,6 +1,5 @@
 /* outside_output.h: the bins for which twice the NLL is infinite or undefined. */
-#ifndef PARITAS_CLI_OUTSIDE_OUTPUT_H
-#define PARITAS_CLI_OUTSIDE_OUTPUT_H
+#pragma once
 
 #include "session/session.h"
 
@@ -17,5 +16,3 @@ paritas_status outside_look(struct session *session, double twice_nll, const dou
 void outside_write(struct writer *writer, const struct outside *outside);
 /* A line a bin, at most ten. */
 void outside_print(struct text *out, const struct outside *outside);
-
-#endif

@@ -1,7 +1,6 @@
 /* record_output.h: public records as JSON, by descriptor (paritas_records.h). Fields without a word are
  * left out. */
-#ifndef PARITAS_RECORD_OUTPUT_H
-#define PARITAS_RECORD_OUTPUT_H
+#pragma once
 
 #include "print/writer.h"
 
@@ -14,5 +13,3 @@ void write_fields(struct writer *writer, const char *type, const void *record, c
 
 /* Real numbers become NaN, and the rest 0. `status` becomes the record's, if it has one. */
 void record_clear(const char *type, void *record, int status);
-
-#endif

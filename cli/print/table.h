@@ -1,6 +1,5 @@
 /* table.h: aligned columns. */
-#ifndef PARITAS_CLI_TABLE_H
-#define PARITAS_CLI_TABLE_H
+#pragma once
 
 #include "base/json/json.h"
 
@@ -32,5 +31,3 @@ void table_decimal(struct table *table, double value, int places);
 void table_probability(struct table *table, double value);
 /* Appends the table to the text and frees it. All-empty headers are left out. */
 void table_close(struct table *table);
-
-#endif

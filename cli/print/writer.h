@@ -1,6 +1,5 @@
 /* writer.h: JSON answers, written at once. Numbers read back exactly; NaN becomes null. */
-#ifndef PARITAS_CLI_WRITER_H
-#define PARITAS_CLI_WRITER_H
+#pragma once
 
 #include "base/json/json.h"
 
@@ -31,5 +30,3 @@ void write_members(struct writer *writer, const char *keys, ...);
 void write_row(struct writer *writer, const char *keys, ...);
 /* on one line; NULL: null */
 void write_tree(struct writer *writer, const char *key, const struct json *node);
-
-#endif

@@ -1,7 +1,6 @@
 /* recycler.h: an allocator that keeps released blocks for reuse. Without it a long run's heap grows (330
  * MB, not 190), and clearing pages takes 10 % of the time. Threads may share it. */
-#ifndef PARITAS_CLI_RECYCLER_H
-#define PARITAS_CLI_RECYCLER_H
+#pragma once
 
 #include "paritas.h"
 #include <pthread.h>
@@ -18,5 +17,3 @@ struct recycler {
 void recycler_open(struct recycler *recycler);
 /* Frees kept blocks. No release afterwards. */
 void recycler_close(struct recycler *recycler);
-
-#endif

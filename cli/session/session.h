@@ -1,6 +1,5 @@
 /* session.h: one run of a command: arguments, context, model, answer. */
-#ifndef PARITAS_CLI_SESSION_H
-#define PARITAS_CLI_SESSION_H
+#pragma once
 
 #include "base/context.h"
 #include "base/json/json.h"
@@ -90,7 +89,8 @@ int option_constant(const struct session *session, const char *name, const char 
 /* The command line's options of a struct of the library into `options`, which has its defaults, and the
  * library's checks. Wrong values: exit code 2. */
 paritas_status options_take(struct session *session, const char *library, void *options);
-/* Its real numbers with a word: "--beam-width" is the key "beam_width". left_out: names, then NULL. */
+/* Its real numbers, ranges and truths with a word: "--beam-width" is the key "beam_width". left_out: words,
+ * then NULL. */
 void options_write(struct writer *writer, const char *library, const void *options,
                    const char *const left_out[]);
 /* The next repetition; start with *at = 0. NULL: no more. */
@@ -164,5 +164,3 @@ void write_provenance(struct session *session);
 void write_device(struct session *session);
 /* Prints device and precision as text. The CPU in f64 is named only if the program chose them. */
 void describe_provenance(struct session *session);
-
-#endif

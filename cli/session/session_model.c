@@ -58,10 +58,8 @@ static paritas_status read_effort(struct session *session)
     const bool quick = option_flag(session, "--quick");
     if (quick && option_given(session, "--starts"))
         return usage_failure(session, "--quick is --starts 1: give one of the two");
-    if (option_count(session, "--starts") > PARITAS_STARTS_MOST)
-        return usage_failure(session, "--starts takes at most %d", PARITAS_STARTS_MOST);
-    session->job.starts = quick ? 1 : (unsigned)option_count(session, "--starts");
-    session->job.max_iterations = (unsigned)option_count(session, "--max-iterations");
+    TRY(options_take(session, "paritas_job", &session->job));
+    if (quick) session->job.starts = 1;
     return PARITAS_OK;
 }
 

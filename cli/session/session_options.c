@@ -5,17 +5,13 @@
     {"--fix", OPTION_NAMED, "NAME=V",                                                             \
      "hold a parameter at a value (repeatable); the parameter of interest also above its bound"}, \
         {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},          \
-        {"--max-iterations", OPTION_COUNT, "N",                                                   \
-         "a fit gives up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"}
+        LIBRARY_ROW("--max-iterations", paritas_job)
 
 const struct option options_job[] = {JOB_ROWS, {0}};
 
 const struct option options_statistic[] = {
     JOB_ROWS,
-    {"--starts", OPTION_COUNT, "N",
-     "fit everything from the usual start and N - 1 further ones, at most 100000; default: further ones "
-     "where there are "
-     "signs of several minima"},
+    LIBRARY_ROW("--starts", paritas_job),
     {"--quick", OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
     {0},
 };

@@ -3,8 +3,7 @@
  * Slots: parameters, padded to a multiple of 8. Places of a data row: main data, padded to a multiple of 8
  * (P), then an auxiliary datum a slot. u32 table: the header, the user's. elem table: kinds of main places,
  * 1/sigma^2 of slots (0: no constraint), the user's. */
-#ifndef PARITAS_CUSTOM_ARRAYS_H
-#define PARITAS_CUSTOM_ARRAYS_H
+#pragma once
 
 /* Of this file and entry/entry_custom.h; kernels tell the host theirs. */
 #define CUSTOM_VERSION 2
@@ -51,5 +50,3 @@ enum custom_header {
 #define CUSTOM_SLOTS_OF(parameters) (((parameters) + 7) / 8 * 8)
 #define CUSTOM_PAIRS_OF(parameters) ((parameters) * ((parameters) + 1) / 2)
 #define CUSTOM_PARAMETERS_MOST 128 /* a worker holds a datum's derivatives */
-
-#endif

@@ -7,8 +7,7 @@
  *
  * For t(y) the Hessian sums t'' y_j y_k + t' y_jk over data, in fixed order. Fisher matrix: expected t'', no
  * y_jk; for user terms g_j g_k (Berndt, Hall, Hall, Hausman, Ann. Econ. Soc. Meas. 3 (1974) 653). */
-#ifndef PARITAS_CUSTOM_LIKELIHOOD_H
-#define PARITAS_CUSTOM_LIKELIHOOD_H
+#pragma once
 
 #define CUSTOM_HUGE R(1e30)
 #define CUSTOM_IS_PRESENT PK(-1.5) /* kinds above: no padding */
@@ -253,5 +252,3 @@ FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pma
     /* kinds: custom/custom_arrays.h */
     *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM));
 }
-
-#endif

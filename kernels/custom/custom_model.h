@@ -13,8 +13,7 @@
  *       return y;
  *   }
  *   #include "entry/entry_custom.h" */
-#ifndef PARITAS_CUSTOM_MODEL_H
-#define PARITAS_CUSTOM_MODEL_H
+#pragma once
 
 #include "numeric/math.h"
 #include "numeric/deviance.h"
@@ -47,5 +46,3 @@ FN expectation expectation_zero(void)
 #define DATUM LOADP(data, i)
 #define COLUMN(k) LOADM(reals, (k) * n + i) /* columns of n in `reals` */
 #define OUTSIDE PK(1e30)                    /* a term outside its domain */
-
-#endif

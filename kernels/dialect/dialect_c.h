@@ -2,8 +2,7 @@
  *
  * The build defines PARITAS_F64 (1, 0), PARITAS_LANES (W), PARITAS_PACK (P); W or P is 1. Vectors of W * P
  * elements are GCC/clang vector types with IEEE operations. */
-#ifndef PARITAS_DIALECT_C_H
-#define PARITAS_DIALECT_C_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -498,6 +497,4 @@ FN void rows_store(elem *p, mask m, lane_rows r, u32 stride, u32 first, const re
 {
     for (u32 i = 0; i < n && m; i++) store_rows(p, r, stride, first + i, from[i]);
 }
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  *
  * Bits: fma and roots name their rounding; --fmad=false --prec-div=true --prec-sqrt=true --ftz=false round
  * the operators (tools/check_ptx). */
-#ifndef PARITAS_DIALECT_CUDA_H
-#define PARITAS_DIALECT_CUDA_H
+#pragma once
 
 #define F64 PARITAS_F64
 
@@ -72,5 +71,3 @@ typedef unsigned int u32;
     {                                                                                                   \
         name##_body(mi, mr, args, in, out, slabs + (size_t)slab * blockIdx.x, first_team + blockIdx.x); \
     }
-
-#endif

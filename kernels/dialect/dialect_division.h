@@ -6,8 +6,7 @@
  * Exponents come off first: all steps are normal numbers. Newton's last step takes the exact remainder (P.
  * Markstein, IBM J. Res. Dev. 34 (1990) 111). Some results stay a unit off, such as 1 / (2 - 2^-23); an exact
  * comparison with the middles to both neighbours corrects them. Subnormals are zero (numeric/flush.h). */
-#ifndef PARITAS_DIALECT_DIVISION_H
-#define PARITAS_DIALECT_DIVISION_H
+#pragma once
 
 #define BUILT_MAGNITUDE 0x7fffffff
 #define BUILT_INFINITY 0x7f800000
@@ -67,5 +66,3 @@ FN elem built_root(elem a)
     const int none = ia > BUILT_INFINITY || (BITS(a) != ia && BUILT_EXPONENT(ia) > 0);
     return FROM_BITS(none ? BUILT_NAN : i);
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Bits: safe math mode would still contract a * b + c in a statement. fma, precise::sqrt and safe quotients
  * are correctly rounded by the specification. Subnormals may be flushed. */
-#ifndef PARITAS_DIALECT_METAL_H
-#define PARITAS_DIALECT_METAL_H
+#pragma once
 
 #include <metal_stdlib>
 
@@ -80,5 +79,3 @@ struct team {
     u32 worker;
 
 #include "dialect/dialect_one_lane.h"
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Bits: FP_CONTRACT is off; fma and f64 quotients and roots are correctly rounded by the standard. For floats
  * the host passes -cl-fp32-correctly-rounded-divide-sqrt or else defines PARITAS_BUILT_DIVISION. */
-#ifndef PARITAS_DIALECT_OPENCL_H
-#define PARITAS_DIALECT_OPENCL_H
+#pragma once
 
 #define F64 PARITAS_F64
 
@@ -78,5 +77,3 @@ typedef uint u32;
         const u32 group = (u32)get_group_id(0);                                               \
         name##_body(mi, mr, args, in, out, slabs + (size_t)slab * group, first_team + group); \
     }
-
-#endif

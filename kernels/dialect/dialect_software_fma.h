@@ -4,8 +4,7 @@
  * The product and the sums are exact pairs (Dekker, Numer. Math. 18 (1971) 224; Knuth's two-sum). What is
  * left is rounded to odd, so that the last sum rounds once (Boldo, Melquiond, IEEE Trans. Comput. 57 (2008)
  * 462). Numbers near the ends of the range, infinities and NaN go to libm. */
-#ifndef PARITAS_DIALECT_SOFTWARE_FMA_H
-#define PARITAS_DIALECT_SOFTWARE_FMA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -87,5 +86,3 @@ static inline __attribute__((unused)) float software_fmaf(float a, float b, floa
     if (sum - sum != 0.0) return (float)sum; /* infinite, NaN */
     return (float)fma_sum_to_odd(FMA_PAIR(product), FMA_PAIR((double)c))[0];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* conformance_sizes.h: shared by host and conformance kernels. */
-#ifndef PARITAS_ENTRY_CONFORMANCE_SIZES_H
-#define PARITAS_ENTRY_CONFORMANCE_SIZES_H
+#pragma once
 
 /* Results of a row in groups of 8: GROUP(name, the word or function that a message blames). */
 #define CONFORM_GROUP_LIST(GROUP)                               \
@@ -54,5 +53,3 @@ enum { CONFORM_GROUP_LIST(CONFORM_ENUMERATOR) CONFORM_GROUPS };
 #define CONFORM_SLAB 1024
 #define CONFORM_INTS (CONFORM_SHARED + 8) /* a permutation of the shared elements, then 8 integers */
 #define CONFORM_REALS 8
-
-#endif

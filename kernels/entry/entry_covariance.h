@@ -3,8 +3,7 @@
  * With L the factor of the first `dense` slots, the covariance is X X^T, X L^T = R. R: unit rows of those
  * slots, then rows of the family's eliminated slots. R and X (`rest`): tiles of 8 x 8, dense / 8 a row,
  * column by column. */
-#ifndef PARITAS_ENTRY_COVARIANCE_H
-#define PARITAS_ENTRY_COVARIANCE_H
+#pragma once
 
 #include "entry/entry_jobs.h"
 
@@ -203,5 +202,3 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
             STORE_ROWS(out, rows, stride, COVARIANCE_SCALAR(n, k), scalars[k]);
     }
 }
-
-#endif

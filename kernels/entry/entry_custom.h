@@ -1,7 +1,6 @@
 /* entry_custom.h: entries of a user's model, behind its function (docs/models.md). Rows: as HistFactory's
  * (entry_rows.h). */
-#ifndef PARITAS_ENTRY_CUSTOM_H
-#define PARITAS_ENTRY_CUSTOM_H
+#pragma once
 
 #include "custom/custom_likelihood.h"
 #include "entry/entry_covariance.h"
@@ -73,5 +72,3 @@ KERNEL(custom_covariance)
     TEAM_IF(whole) job_store_square(MODEL, rest, n, rest + n * n, out, rows, stride);
     job_store_errors(MODEL, minimum, out, rows, stride);
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * which sorts `drawn` places from i on into counts and measurements of a precision (1/sigma^2). `fixed`: keep
  * auxiliary data. */
-#ifndef PARITAS_ENTRY_DRAW_H
-#define PARITAS_ENTRY_DRAW_H
+#pragma once
 
 #include "entry/entry_jobs.h"
 #include "numeric/rng.h"
@@ -45,5 +44,3 @@ FN void job_draw(JOB_PARAMETERS)
     TEAM_FOR(i, places) STORE_ROWS(out, rows, places, i, LOADM1(in, i));
 #endif
 }
-
-#endif

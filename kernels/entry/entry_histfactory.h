@@ -2,8 +2,7 @@
  *
  * Data row (HF_DATA): panel array of main data, auxiliary data by slot, varied numbers. Point: HF_SLOTS.
  * Cell: a (panel, unit) of histfactory/histfactory_arrays.h. */
-#ifndef PARITAS_ENTRY_HISTFACTORY_H
-#define PARITAS_ENTRY_HISTFACTORY_H
+#pragma once
 
 #include "histfactory/histfactory_words.h"
 #include "histfactory/histfactory_tangent.h"
@@ -297,5 +296,3 @@ KERNEL(hf_covariance)
     }
     job_store_errors(HF, minimum, out, rows, stride);
 }
-
-#endif

@@ -11,8 +11,7 @@
  *                              diagonal in MODEL_DIAGONAL
  *
  * An entry calls its namesake here (JOB_ENTRIES), or builds on others. */
-#ifndef PARITAS_ENTRY_JOBS_H
-#define PARITAS_ENTRY_JOBS_H
+#pragma once
 
 #include "entry/entry_rows.h"
 #include "minimise/differential_evolution.h"
@@ -231,5 +230,3 @@ FN void job_profile(JOB_PARAMETERS)
     job_prepare(MODEL);
     qn_run(MODEL, args, in, out, team, part * JOB_EDM_TOLERANCE, LIMIT(0.0, 0.1) * JOB_EDM_TOLERANCE);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* entry_kappa_fit.h: kappa fits of spectra; their misfit. */
-#ifndef PARITAS_ENTRY_KAPPA_FIT_H
-#define PARITAS_ENTRY_KAPPA_FIT_H
+#pragma once
 
 #include "kappa/kappa_fit.h"
 
@@ -30,5 +29,3 @@ KERNEL(kappa_misfit)
         TEAM_BARRIER();
     }
 }
-
-#endif

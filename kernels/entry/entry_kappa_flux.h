@@ -1,6 +1,5 @@
 /* entry_kappa_flux.h: flux of kappa distributions. */
-#ifndef PARITAS_ENTRY_KAPPA_FLUX_H
-#define PARITAS_ENTRY_KAPPA_FLUX_H
+#pragma once
 
 #include "kappa/kappa_arrays.h"
 #include "kappa/kappa_distribution.h"
@@ -15,5 +14,3 @@ KERNEL(kappa_flux)
     TEAM_FOR(i, n)
         STORE_ROWS(out, rows, n, i, FIRST(kappa_flux_of(shape, PACK_OF(LOAD_ROWS(in, rows, stride, 3 + i)))));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* entry_kappa_potential.h: the spacecraft's potential. */
-#ifndef PARITAS_ENTRY_KAPPA_POTENTIAL_H
-#define PARITAS_ENTRY_KAPPA_POTENTIAL_H
+#pragma once
 
 #include "kappa/kappa_potential.h"
 
@@ -88,5 +87,3 @@ KERNEL(kappa_currents)
         }
     }
 }
-
-#endif

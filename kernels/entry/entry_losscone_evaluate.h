@@ -1,6 +1,5 @@
 /* entry_losscone_evaluate.h: the loss-cone model at given points, and its geometry. */
-#ifndef PARITAS_ENTRY_LOSSCONE_EVALUATE_H
-#define PARITAS_ENTRY_LOSSCONE_EVALUATE_H
+#pragma once
 
 #include "losscone/losscone_direct.h"
 
@@ -103,5 +102,3 @@ LOSSCONE_KERNEL(cosines)
         }
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* entry_losscone_evolve.h: fits sweeps by differential evolution. */
-#ifndef PARITAS_ENTRY_LOSSCONE_EVOLVE_H
-#define PARITAS_ENTRY_LOSSCONE_EVOLVE_H
+#pragma once
 
 #include "losscone/losscone_evolve.h"
 #include "losscone/losscone_quality.h"
@@ -55,5 +54,3 @@ LOSSCONE_KERNEL(evolve)
     }
     TEAM_BARRIER();
 }
-
-#endif

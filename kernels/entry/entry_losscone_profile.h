@@ -1,6 +1,5 @@
 /* entry_losscone_profile.h: profiles, confidence sets, bootstrap thresholds. */
-#ifndef PARITAS_ENTRY_LOSSCONE_PROFILE_H
-#define PARITAS_ENTRY_LOSSCONE_PROFILE_H
+#pragma once
 
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
@@ -102,5 +101,3 @@ LOSSCONE_KERNEL(bootstrap)
         TEAM_BARRIER();
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* entry_losscone_search.h: global minimum of a sweep's misfit. */
-#ifndef PARITAS_ENTRY_LOSSCONE_SEARCH_H
-#define PARITAS_ENTRY_LOSSCONE_SEARCH_H
+#pragma once
 
 #include "losscone/losscone_outcome.h"
 #include "losscone/losscone_quality.h"
@@ -34,5 +33,3 @@ LOSSCONE_KERNEL(search)
     TEAM_FOR(i, OUTCOME_SIZE) STORE_ROWS(out, rows, OUTCOME_SIZE, i, outcome[i]);
     TEAM_BARRIER();
 }
-
-#endif

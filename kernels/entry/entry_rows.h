@@ -2,8 +2,7 @@
  * and macros suit every dialect.
  *
  * Row: vectors of `slots` elements, then scalars. SIZE: a stride. */
-#ifndef PARITAS_ENTRY_ROWS_H
-#define PARITAS_ENTRY_ROWS_H
+#pragma once
 
 #include "minimise/fit_answer.h"
 #include "minimise/minimiser_sizes.h"
@@ -161,5 +160,3 @@ enum batch_args {
 
 /* ---- what a user's kernels report ---- */
 enum custom_about_answer { CUSTOM_ABOUT_PARAMETERS, CUSTOM_ABOUT_VERSION, CUSTOM_ABOUT_SIZE };
-
-#endif

@@ -19,8 +19,7 @@
  *
  * u32 table: header, records, lists. elem table: rates, coefficients. Slab: a fit's working memory. A new
  * table, array or vector is one line below; its size uses struct hf_counts (src/histfactory/freeze.h). */
-#ifndef PARITAS_HISTFACTORY_ARRAYS_H
-#define PARITAS_HISTFACTORY_ARRAYS_H
+#pragma once
 
 #include "histfactory/histfactory_constraints.h"
 
@@ -256,5 +255,3 @@ typedef struct {
 #define HF_TANGENT_G1(bins, cells) (HF_TANGENT_G(bins) + (cells))
 #define HF_TANGENT_S(bins, cells) (HF_TANGENT_G(bins) + 2 * (cells))
 #define HF_TANGENT_SIZE(bins, cells, shifts) (HF_TANGENT_S(bins, cells) + 3 * (shifts))
-
-#endif

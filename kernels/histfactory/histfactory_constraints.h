@@ -17,8 +17,7 @@
  *   kernels/histfactory/histfactory_laws.h   hf_NAME_value, hf_NAME_slope, hf_NAME_curvature
  * Only for another function m:
  *   src/histfactory/modifiers/constraints.c  its scale */
-#ifndef PARITAS_HISTFACTORY_CONSTRAINTS_H
-#define PARITAS_HISTFACTORY_CONSTRAINTS_H
+#pragma once
 
 enum hf_datum { HF_NO_DATUM, HF_COUNT, HF_MEASUREMENT };
 enum hf_domain { HF_WHOLE_LINE, HF_POSITIVE };
@@ -46,5 +45,3 @@ enum hf_affine_row {
     HF_LAWS_OF_Y(HF_STRENGTH) HF_AFFINE_WEIGHT,
     HF_AFFINE_ROWS
 };
-
-#endif

@@ -8,8 +8,7 @@
  * lists.
  *
  * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite), else between. */
-#ifndef PARITAS_HISTFACTORY_CURVATURE_H
-#define PARITAS_HISTFACTORY_CURVATURE_H
+#pragma once
 
 #include "histfactory/histfactory_elimination.h"
 
@@ -248,5 +247,3 @@ FN_LARGE real model_negative_direction(HF_PARAMETERS, GLOBAL real *v)
     hf_solve_locals(HF, v);
     return scalars[HF_FIT_NEGATIVE];
 }
-
-#endif

@@ -9,8 +9,7 @@
  *
  * An empty bin keeps -e in MAIN. Its scale is the sum of its nominal rates: least = HF_EDGE scale, a rate of
  * 0 that rounding cannot make negative; rho = STIFFNESS (1 / scale^2 + 1 / scale). */
-#ifndef PARITAS_HISTFACTORY_EDGE_H
-#define PARITAS_HISTFACTORY_EDGE_H
+#pragma once
 
 #include "numeric/deviance.h"
 #include "histfactory/histfactory_records.h"
@@ -156,5 +155,3 @@ FN void hf_stiffen(HF_PARAMETERS, real factor)
     }
     TEAM_BARRIER();
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A local parameter adds a row to its bin's rank updates. A "common" set, of all units of a channel, only
  * changes the weight of the bin's row. */
-#ifndef PARITAS_HISTFACTORY_ELIMINATION_H
-#define PARITAS_HISTFACTORY_ELIMINATION_H
+#pragma once
 
 #include "numeric/tiles.h"
 #include "histfactory/histfactory_rates.h"
@@ -295,5 +294,3 @@ FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
     }
     TEAM_BARRIER();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* histfactory_histosys.h: shifts of rates by histosys, and derivatives; S, A: histfactory_arrays.h. */
-#ifndef PARITAS_HISTFACTORY_HISTOSYS_H
-#define PARITAS_HISTFACTORY_HISTOSYS_H
+#pragma once
 
 #include "numeric/sum.h"
 #include "histfactory/histfactory_normsys.h"
@@ -325,5 +324,3 @@ FN void hf_histosys_gradient(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u, 
         TEAM_FOR(e, n) gradient[slot[e]] = FMA(phi, h[e], gradient[slot[e]]);
     }
 }
-
-#endif

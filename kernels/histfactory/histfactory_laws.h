@@ -5,8 +5,7 @@
  *   hf_NAME_curvature(c, kap)  the second derivative by x; expected over data where kap is 0, exact where 1
  *
  * Slots of laws of y have 0 in the tables of laws of x. */
-#ifndef PARITAS_HISTFACTORY_LAWS_H
-#define PARITAS_HISTFACTORY_LAWS_H
+#pragma once
 
 #include "numeric/deviance.h"
 #include "histfactory/histfactory_records.h"
@@ -149,5 +148,3 @@ FN pack hf_curvature_of_y(HF_PARAMETERS, u32 slot, real kap)
     HF_LAWS_OF_Y(HF_TAKE_CURVATURE)
     return curvature;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor): Gamma, derivatives,
  * constraints. */
-#ifndef PARITAS_HISTFACTORY_LOCALS_H
-#define PARITAS_HISTFACTORY_LOCALS_H
+#pragma once
 
 #include "numeric/flush.h"
 #include "histfactory/histfactory_laws.h"
@@ -78,5 +77,3 @@ FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
     if (set->constraint > HF_POISSON) c = hf_curvature_of_y(HF, slot, kap);
     return c;
 }
-
-#endif

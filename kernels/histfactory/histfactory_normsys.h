@@ -3,8 +3,7 @@
  * Code 1: exponential. Code 4: for |a| < 1 the polynomial of degree 6 with two matching derivatives.
  * HF_OWN_CODES: as each entry's numbers say (enum hf_normsys_number); what is linear outside stays at 0 where
  * it would be negative. */
-#ifndef PARITAS_HISTFACTORY_NORMSYS_H
-#define PARITAS_HISTFACTORY_NORMSYS_H
+#pragma once
 
 #include "numeric/math.h"
 #include "numeric/sum.h"
@@ -231,5 +230,3 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
     else
         hf_normsys_curvature_of(HF, 0);
 }
-
-#endif

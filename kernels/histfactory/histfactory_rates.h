@@ -4,8 +4,7 @@
  *
  * At HF_S_X; the slab keeps what derivatives need. HistFactory (CERN-OPEN-2012-016) as pyhf evaluates it.
  * Deviance form: n ln(n/lambda) + lambda - n is 0 at lambda = n; the rest depends on data alone. */
-#ifndef PARITAS_HISTFACTORY_RATES_H
-#define PARITAS_HISTFACTORY_RATES_H
+#pragma once
 
 #include "minimise/value_request.h"
 #include "numeric/deviance.h"
@@ -331,5 +330,3 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
     TEAM_BARRIER();
     return value[0];
 }
-
-#endif

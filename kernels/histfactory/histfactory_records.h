@@ -1,6 +1,5 @@
 /* histfactory_records.h: access to the tables of histfactory_arrays.h. */
-#ifndef PARITAS_HISTFACTORY_RECORDS_H
-#define PARITAS_HISTFACTORY_RECORDS_H
+#pragma once
 
 #include "histfactory/histfactory_arrays.h"
 
@@ -261,5 +260,3 @@ FN pack hf_bin_clip(CONSTANT u32 *mi, CONSTANT elem *mr)
 {
     return PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + 1]);
 }
-
-#endif

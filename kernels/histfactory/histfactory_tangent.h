@@ -3,8 +3,7 @@
  *
  *   rate = base * G,  G = F Phi Gamma;   rate' = base' G + base G',   G' = G u + F Gamma Phi' + F Phi Gamma',
  *   u = F'/F */
-#ifndef PARITAS_HISTFACTORY_TANGENT_H
-#define PARITAS_HISTFACTORY_TANGENT_H
+#pragma once
 
 #include "histfactory/histfactory_rates.h"
 
@@ -96,5 +95,3 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
         TEAM_BARRIER();
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* histfactory_words.h: HistFactory for minimise/newton.h, entry/entry_jobs.h, entry/entry_draw.h. */
-#ifndef PARITAS_HISTFACTORY_WORDS_H
-#define PARITAS_HISTFACTORY_WORDS_H
+#pragma once
 
 #include "numeric/math.h"
 #include "numeric/deviance.h"
@@ -105,5 +104,3 @@ FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pma
     *measured = AND(AND(drawn, PNOT(*counted)), *precision > zero);
     if (fixed) *counted = *measured = zero > zero;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Parameters of order 1, for f32: y = ln(density / KAPPA_UNIT_DENSITY), kappa, t = ln(theta /
  * KAPPA_UNIT_THETA). */
-#ifndef PARITAS_KAPPA_ARRAYS_H
-#define PARITAS_KAPPA_ARRAYS_H
+#pragma once
 
 #include "losscone/sweep_grid.h"
 #include "numeric/places.h"
@@ -77,5 +76,3 @@ enum kappa_slab {
     PLACE8(KAPPA_S_GRID, 1)                             /* misfits, then y */
 };
 #define KAPPA_SLAB(points) (KAPPA_S_GRID + 2 * (points))
-
-#endif

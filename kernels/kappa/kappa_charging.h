@@ -1,6 +1,5 @@
 /* kappa_charging.h: jobs, answers and options of spacecraft potentials, shared with the host. */
-#ifndef PARITAS_KAPPA_CHARGING_H
-#define PARITAS_KAPPA_CHARGING_H
+#pragma once
 
 #include "numeric/places.h"
 
@@ -64,5 +63,3 @@ enum charging_reals {
 #define CHARGING_NODES 24
 #define CHARGING_SLAB_CONVERGED CHARGING_NODES
 #define CHARGING_SLAB_SUMS (2 * CHARGING_GRID_TERMS)
-
-#endif

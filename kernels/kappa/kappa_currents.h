@@ -11,8 +11,7 @@
  *                exp(-U/T)
  * The secondaries' integral becomes smooth by y = E_S (exp(t^2) - 1), E_S = E_0 - U. CHARGING_NODES
  * Gauss-Legendre points err by 1e-11 for kappa below 10, 1e-9 up to 1000. */
-#ifndef PARITAS_KAPPA_CURRENTS_H
-#define PARITAS_KAPPA_CURRENTS_H
+#pragma once
 
 #include "kappa/kappa_charging.h"
 #include "kappa/kappa_distribution.h"
@@ -202,5 +201,3 @@ FN_LARGE currents currents_at(CONSTANT elem *mr, GLOBAL real *s, u32 rule, kappa
     c.net = SELECT(p.there, (c.secondaries + c.ions) - c.electrons, R(1e12));
     return c;
 }
-
-#endif

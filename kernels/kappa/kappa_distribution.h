@@ -6,8 +6,7 @@
  *
  * A tends to 1 (Maxwellian). Units: 1/m^3, m/s, eV, flux in 1/(cm^2 s eV). 3/2 < kappa <= KAPPA_LARGEST. f32
  * holds all steps for thermal energies from 1e-3 eV to 1e9 eV. */
-#ifndef PARITAS_KAPPA_DISTRIBUTION_H
-#define PARITAS_KAPPA_DISTRIBUTION_H
+#pragma once
 
 #include "numeric/flush.h"
 #include "numeric/math.h"
@@ -115,5 +114,3 @@ FN pack kappa_flux_of(kappa_shape s, pack energy)
     const pack q = energy * s.unit;
     return pflush(pflush(s.scale * q) * m_exp(s.exponent * m_log1p(q * s.inverse_kappa)));
 }
-
-#endif

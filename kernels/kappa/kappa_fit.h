@@ -6,8 +6,7 @@
  * Steps take the exact Hessian if it is positive definite, else the Fisher matrix, damped after a failed
  * step. Bounds in the way become equalities, the first one first. All lanes evaluate together. Converged: EDM
  * g H^-1 g, exact and undamped, within tolerance. */
-#ifndef PARITAS_KAPPA_FIT_H
-#define PARITAS_KAPPA_FIT_H
+#pragma once
 
 #include "kappa/kappa_misfit.h"
 #include "minimise/fit_tolerances.h"
@@ -445,5 +444,3 @@ FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     }
     fit_store(FIT_ARGUMENTS, out, rows, best);
 }
-
-#endif

@@ -7,8 +7,7 @@
  *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]    (negative binomial)
  *     = 2 [N log1p(a) - log1p(b) / s^2],   a = (N - mu) / (mu (1 + s^2 N)),   b = s^2 (N - mu) / (1 + s^2 mu)
  * Empty row: -2 ln(alive exp(-D/2) + dead). */
-#ifndef PARITAS_KAPPA_MISFIT_H
-#define PARITAS_KAPPA_MISFIT_H
+#pragma once
 
 #include "kappa/kappa_arrays.h"
 #include "kappa/kappa_distribution.h"
@@ -229,5 +228,3 @@ FN_LARGE void misfit_evaluate(FIT_PARAMETERS, real y, real kappa, real t)
     TEAM_FOR(k, KAPPA_SUMS) s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SWEEP_SLOTS * k, SWEEP_SLOTS);
     TEAM_BARRIER();
 }
-
-#endif

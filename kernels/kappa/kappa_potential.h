@@ -8,8 +8,7 @@
  * exist, which a negative spacecraft keeps (Lai, J. Geophys. Res. 96 (1991) 1629). At -(kappa - 3/2) T only
  * ions remain. Points up to there, denser near 0, bracket the root for Brent's method (Algorithms for
  * Minimization without Derivatives, 1973, chapter 4). */
-#ifndef PARITAS_KAPPA_POTENTIAL_H
-#define PARITAS_KAPPA_POTENTIAL_H
+#pragma once
 
 #include "kappa/kappa_currents.h"
 
@@ -235,5 +234,3 @@ FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s,
     d.by_theta = flush(flush(DIVIDE(found[2] - found[3], two * h)) * inverse);
     return d;
 }
-
-#endif

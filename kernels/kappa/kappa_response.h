@@ -1,6 +1,5 @@
 /* kappa_response.h: folds a model with Gaussians in ln E over the spectrum's energies. */
-#ifndef PARITAS_KAPPA_RESPONSE_H
-#define PARITAS_KAPPA_RESPONSE_H
+#pragma once
 
 #include "kappa/kappa_arrays.h"
 #include "numeric/flush.h"
@@ -45,5 +44,3 @@ FN pack response_fold(GLOBAL const real *response, GLOBAL const real *array, u32
         sum = PFMA(LOADP(response, SWEEP_SLOTS * j + i), PACK_OF(array[j]), sum);
     return sum;
 }
-
-#endif

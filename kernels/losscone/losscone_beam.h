@@ -6,8 +6,7 @@
  * A row has its own amplitude, from 0 to the most in a box. Its gain with nc cells in the cone limits how far
  * the misfit falls. Halekas: between amplitude nodes a cell keeps at least its squared distance to the
  * interval of ln(model); below them ln(1 + y) <= y gives amplitude times slope. Lillis: closed form. */
-#ifndef PARITAS_LOSSCONE_BEAM_H
-#define PARITAS_LOSSCONE_BEAM_H
+#pragma once
 
 #include "losscone/losscone_direct.h"
 #include "losscone/losscone_plateau.h"
@@ -307,5 +306,3 @@ FN void beam_relax(LOSSCONE_PARAMETERS, search_box box, u32 roughly, GLOBAL real
             (s + BEAM_MODE)[row] = REAL_OF(BEAM_NONE);
     }
 }
-
-#endif

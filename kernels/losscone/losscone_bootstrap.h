@@ -2,8 +2,7 @@
  *
  * Draws reflected cells, and all if the beam reaches the others: the rest cancels in differences. Noise is
  * normal on what the misfit compares: logarithms (Lillis: fluxes). Each cell has its size. */
-#ifndef PARITAS_LOSSCONE_BOOTSTRAP_H
-#define PARITAS_LOSSCONE_BOOTSTRAP_H
+#pragma once
 
 #include "losscone/losscone_direct.h"
 #include "losscone/losscone_profile.h"
@@ -171,5 +170,3 @@ FN void bootstrap_renew(LOSSCONE_PARAMETERS, bootstrap_draw draw)
     cells_steps(LOSSCONE);
     beam_forget(s);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * For U0 <= U <= U1, r0 <= r <= r1 a family's x lies between r0 (1 + c U0) and r1 (1 + c U1), which bounds k.
  * Misfit >= BASE + sum over families of the least STEP; equal if at most one line crosses the box. U = 0 must
  * not be inside for folded rows, nor where E' is tiny. */
-#ifndef PARITAS_LOSSCONE_BOUND_H
-#define PARITAS_LOSSCONE_BOUND_H
+#pragma once
 
 #include "losscone/losscone_cells.h"
 
@@ -109,5 +108,3 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
         STOREP(to + BOUND_LEAN, f, PSELECT(lines > zero, pflush(lean), zero));
     }
 }
-
-#endif

@@ -12,8 +12,7 @@
  *   G_n(k) = sum over the first k cells of (d - level n)^2 - (d - level n-1)^2.
  * The n-th largest x has the n-th highest energy for U <= 0, the n-th lowest ("reversed") for U > 0. So
  * searches cut boxes at U = 0. */
-#ifndef PARITAS_LOSSCONE_CELLS_H
-#define PARITAS_LOSSCONE_CELLS_H
+#pragma once
 
 #include "losscone/losscone_cone.h"
 #include "losscone/losscone_slab.h"
@@ -214,5 +213,3 @@ FN void cells_prepare(LOSSCONE_PARAMETERS)
     TEAM_BARRIER();
     cells_steps(LOSSCONE);
 }
-
-#endif

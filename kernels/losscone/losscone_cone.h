@@ -1,7 +1,6 @@
 /* losscone_cone.h: the cone's edge and cells, bit for bit the same in the formula (losscone_direct.h) and the
  * tables (losscone_cells.h). */
-#ifndef PARITAS_LOSSCONE_CONE_H
-#define PARITAS_LOSSCONE_CONE_H
+#pragma once
 
 #include "losscone/sweep_layout.h"
 #include "numeric/flush.h"
@@ -51,5 +50,3 @@ FN real cone_edge(real potential, real ratio, real inverse)
 {
     return flush(ratio * FMA(potential, inverse, R(1.0)));
 }
-
-#endif

@@ -3,8 +3,7 @@
  *   boxes of (U, r) ─► bound above the limit: gone
  *                  └─► halved down to few potentials: open
  *   open potentials ─► profile, down to the limit ─► in or out */
-#ifndef PARITAS_LOSSCONE_CONFIDENCE_H
-#define PARITAS_LOSSCONE_CONFIDENCE_H
+#pragma once
 
 #include "losscone/losscone_profile.h"
 
@@ -180,5 +179,3 @@ FN void confidence_run(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, re
     }
     TEAM_BARRIER();
 }
-
-#endif

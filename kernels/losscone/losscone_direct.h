@@ -7,8 +7,7 @@
  *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w).
  *
  * A sweep is prepared once for all points (losscone_slab.h). */
-#ifndef PARITAS_LOSSCONE_DIRECT_H
-#define PARITAS_LOSSCONE_DIRECT_H
+#pragma once
 
 #include "losscone/losscone_cone.h"
 #include "losscone/losscone_slab.h"
@@ -176,5 +175,3 @@ FN real losscone_divisor(losscone_run run, real cells)
 {
     return run.lillis && cells > R(4.0) ? cells - R(3.0) : R(1.0);
 }
-
-#endif

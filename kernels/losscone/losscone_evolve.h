@@ -10,8 +10,7 @@
  * The usual stop, one generation after the tenth without a gain of 1e-3, ends Lillis at once (misfits are
  * that small) and Halekas too early (such generations are common). Here: EVOLVE_PATIENCE generations without
  * a gain of EVOLVE_GAIN of the misfit. */
-#ifndef PARITAS_LOSSCONE_EVOLVE_H
-#define PARITAS_LOSSCONE_EVOLVE_H
+#pragma once
 
 #include "losscone/losscone_point.h"
 #include "numeric/philox.h"
@@ -182,5 +181,3 @@ FN evolve_end evolve(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units, u
     }
     return end;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* losscone_outcome.h: the plateau of the minimum, its centre and misfit, for the host. */
-#ifndef PARITAS_LOSSCONE_OUTCOME_H
-#define PARITAS_LOSSCONE_OUTCOME_H
+#pragma once
 
 #include "losscone/losscone_search.h"
 
@@ -163,5 +162,3 @@ FN_LARGE void search_answer(LOSSCONE_PARAMETERS, GLOBAL real *to)
     to[OUTCOME_SOLVED] = s[SEARCH_SOLVED];
     to[OUTCOME_CELLS] = s[CELLS_NUMBER];
 }
-
-#endif

@@ -4,8 +4,7 @@
  * lies a convex polygon, clipped exactly (I. Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r
  * = a are extreme at vertices. A polygon thinner than SLIVER in some family's x counts as empty: it may be
  * rounding. */
-#ifndef PARITAS_LOSSCONE_PLATEAU_H
-#define PARITAS_LOSSCONE_PLATEAU_H
+#pragma once
 
 #include "losscone/losscone_bound.h"
 
@@ -102,5 +101,3 @@ FN search_box polygon_extent(GLOBAL const real *polygon, u32 n, search_box domai
     box.r1 = limited(box.r1, domain.r0, domain.r1);
     return box;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A bucket of x tells where to search a row's thresholds: two steps without a branch, more are rare.
  * Thresholds and their steps lie side by side. Cells in the beam, few and near 180 degrees, are summed one by
  * one, by sine. */
-#ifndef PARITAS_LOSSCONE_POINT_H
-#define PARITAS_LOSSCONE_POINT_H
+#pragma once
 
 #include "losscone/losscone_cells.h"
 #include "losscone/losscone_direct.h"
@@ -157,5 +156,3 @@ FN real point_misfit(losscone_run run, GLOBAL const real *s, real potential, rea
     sum = flush(sum);
     return sum > R(0.0) ? sum : R(0.0);
 }
-
-#endif

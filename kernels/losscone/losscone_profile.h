@@ -4,8 +4,7 @@
  *   bound (losscone_bound.h, losscone_beam.h) ─► few thresholds: visit the cells between
  *                                            └─► many: halve, least bound first
  * Intervals below PROFILE_SLIVER are left out: their thresholds differ by rounding. */
-#ifndef PARITAS_LOSSCONE_PROFILE_H
-#define PARITAS_LOSSCONE_PROFILE_H
+#pragma once
 
 #include "losscone/losscone_search.h"
 
@@ -228,5 +227,3 @@ FN_LARGE u32 profile_again(LOSSCONE_PARAMETERS, real u, real limit)
     solve_cell(LOSSCONE, kept, u, u);
     return s[SOLVE_VALUE] <= limit;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Two levels a row, one for each hemisphere, are the best model without an edge. Neighbours in one level of
  * the model differ by noise. */
-#ifndef PARITAS_LOSSCONE_QUALITY_H
-#define PARITAS_LOSSCONE_QUALITY_H
+#pragma once
 
 #include "losscone/losscone_cells.h"
 #include "losscone/losscone_direct.h"
@@ -140,5 +139,3 @@ FN u32 quality_at_bound(CONSTANT elem *mr, GLOBAL const real *point)
     const real most = LOADM1(mr, LOSSCONE_A_UPPER);
     return most > LOADM1(mr, LOSSCONE_A_LOWER) && point[LOSSCONE_A] >= QUALITY_AT_BOUND * most;
 }
-
-#endif

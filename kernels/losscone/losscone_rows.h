@@ -1,7 +1,6 @@
 /* losscone_rows.h: options and answers of loss cones as rows of numbers, shared by host and kernels. All
  * numbers are finite. What depends on the grid stands in sweep_layout.h. */
-#ifndef PARITAS_LOSSCONE_ROWS_H
-#define PARITAS_LOSSCONE_ROWS_H
+#pragma once
 
 #include "numeric/places.h"
 
@@ -118,5 +117,3 @@ enum bootstrap_tail {
     BOOTSTRAP_FITTED,   /* 0: no fit */
     BOOTSTRAP_NOISE = 8 /* standard deviation of each cell's datum */
 };
-
-#endif

@@ -6,8 +6,7 @@
  * Only slivers (losscone_plateau.h) are lost: a box goes if its bound exceeds the best misfit, or once its
  * cells were visited. The order follows from the numbers, not from the team. With a full heap: depth
  * first. */
-#ifndef PARITAS_LOSSCONE_SEARCH_H
-#define PARITAS_LOSSCONE_SEARCH_H
+#pragma once
 
 #include "losscone/losscone_solve.h"
 
@@ -479,5 +478,3 @@ FN void search_run(LOSSCONE_PARAMETERS, real best)
         TEAM_BARRIER();
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
  *          └─► point ─► evolve                     └─► bootstrap
  *
  * losscone_misfit has a slab of its own. */
-#ifndef PARITAS_LOSSCONE_SLAB_H
-#define PARITAS_LOSSCONE_SLAB_H
+#pragma once
 
 #include "losscone/sweep_layout.h"
 
@@ -226,5 +225,3 @@ enum evolve_column {
     EVOLVE_COLUMNS
 };
 #define EVOLVE_SLAB(members) (EVOLVE_MEMBERS + EVOLVE_COLUMNS * (size_t)(members))
-
-#endif

@@ -3,8 +3,7 @@
  * With the cone's cells fixed the misfit is smooth in A and, through the heights b(U), in U. A scan
  * (logarithms good to 1e-5) finds starts; Levenberg-Marquardt (J. SIAM 11 (1963) 431) descends within bounds.
  * The least of several minima in a cell is not proven, unlike the rest. All by one worker. */
-#ifndef PARITAS_LOSSCONE_SOLVE_H
-#define PARITAS_LOSSCONE_SOLVE_H
+#pragma once
 
 #include "losscone/losscone_beam.h"
 
@@ -298,5 +297,3 @@ FN_LARGE void solve_cell(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, rea
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* sweep_grid.h: the grid of a module. By default that of include/paritas_sweep.h, and all sweeps fill it. A
  * module with another grid includes its header before (sweep_grid_medium.h, sweep_grid_wide.h). */
-#ifndef PARITAS_SWEEP_GRID_H
-#define PARITAS_SWEEP_GRID_H
+#pragma once
 
 #if !defined(SWEEP_ROWS)
 #define SWEEP_MODULE losscone
@@ -12,5 +11,3 @@
 #define SWEEP_FILLED 1
 #endif
 #define SWEEP_ALL (SWEEP_ROWS * SWEEP_CELLS)
-
-#endif

@@ -1,6 +1,5 @@
 /* sweep_grid_wide.h: the largest grid, for all other sweeps. They fill a part of it. */
-#ifndef PARITAS_SWEEP_GRID_WIDE_H
-#define PARITAS_SWEEP_GRID_WIDE_H
+#pragma once
 
 #define SWEEP_MODULE losscone_wide
 #define LOSSCONE_KERNEL(name) KERNEL(losscone_wide_##name)
@@ -8,5 +7,3 @@
 #define SWEEP_CELLS 512
 #define SWEEP_SLOTS 32
 #define SWEEP_FILLED 0
-
-#endif

@@ -2,8 +2,7 @@
  *
  * All numbers are finite. A cell without data has flux 0 and cosine 0. Sweeps may be smaller than the grid:
  * nobody reads the rest. */
-#ifndef PARITAS_SWEEP_LAYOUT_H
-#define PARITAS_SWEEP_LAYOUT_H
+#pragma once
 
 #include "losscone/losscone_rows.h"
 #include "losscone/sweep_grid.h"
@@ -32,5 +31,3 @@ enum tailed_row {
     CONFIDENCE_IN = SWEEP_SIZE + CONFIDENCE_TAIL,
     BOOTSTRAP_IN = SWEEP_SIZE + BOOTSTRAP_NOISE + SWEEP_ALL
 };
-
-#endif

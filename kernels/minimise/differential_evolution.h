@@ -13,8 +13,7 @@
  * would miss minima there. Philox words of (seed; generation, member, slots) are the same for all fits:
  * answers do not depend on a job's place, lanes share partners. Converged: values agree within the tolerance,
  * members within DE_CLOSE errors. */
-#ifndef PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
-#define PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
+#pragma once
 
 #include "minimise/fit_outcome.h"
 #include "numeric/philox.h"
@@ -223,5 +222,3 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
     const real value = model_value(MODEL, 1), pull = de_pull(MODEL);
     fit_end(MODEL, status, value, pull, generations, R(2.0) * SQRT(pull));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* fit_answer.h: scalars of a finished fit, as in the slab and behind the point in answers. Host and
  * kernels. */
-#ifndef PARITAS_FIT_ANSWER_H
-#define PARITAS_FIT_ANSWER_H
+#pragma once
 
 enum fit_answer {
     FIT_STATUS, /* paritas_fit_status */
@@ -15,5 +14,3 @@ enum fit_answer {
     FIT_SCALARS = 8
 };
 #define FIT_ANSWER_SIZE(slots) ((slots) + FIT_SCALARS)
-
-#endif

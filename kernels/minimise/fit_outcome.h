@@ -1,6 +1,5 @@
 /* fit_outcome.h: what minimisers share: bounds, scalars, endings. Comes behind a model's words (newton.h). */
-#ifndef PARITAS_FIT_OUTCOME_H
-#define PARITAS_FIT_OUTCOME_H
+#pragma once
 
 #include "minimise/fit_answer.h"
 #include "minimise/fit_tolerances.h"
@@ -106,5 +105,3 @@ FN pmask fit_is_at_bound(pack x, pack slope, pack lower, pack upper)
 {
     return OR(AND(x <= lower, slope > PK(0.0)), AND(x >= upper, slope < PK(0.0)));
 }
-
-#endif

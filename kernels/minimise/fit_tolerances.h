@@ -2,8 +2,7 @@
  * tools/check_docs.py read it. Anything not listed here agrees to the bit.
  *
  * EDM: estimated distance to the minimum, in units of twice the NLL. Errors: from the covariance. */
-#ifndef PARITAS_FIT_TOLERANCES_H
-#define PARITAS_FIT_TOLERANCES_H
+#pragma once
 
 /* Limits of `converged` on the EDM and on each |slope of twice the NLL| x error at the returned point. */
 #define EDM_TOLERANCE_F64 1e-10
@@ -30,5 +29,3 @@
 #define RAW_SLOPE 1e-3
 #define RAW_CURVATURE 1e-3
 #define RAW_SAME_MINIMUM 1e-3 /* of twice the NLL: raw f32 fits this close share a minimum */
-
-#endif

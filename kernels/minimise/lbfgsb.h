@@ -16,8 +16,7 @@
  * positive, or a failed line search, drop a lane's pairs; if the gradient then fails too, the fit ends.
  * Converged: g B^-1 g and the squared projected gradient (in errors) are at most the tolerance. B is only an
  * estimate. */
-#ifndef PARITAS_MINIMISE_LBFGSB_H
-#define PARITAS_MINIMISE_LBFGSB_H
+#pragma once
 
 #include "minimise/line_search.h"
 #include "minimise/fit_outcome.h"
@@ -706,5 +705,3 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     }
     fit_end(MODEL, f.status, f.value, f.edm, f.iterations, R(2.0) * SQRT(f.pull));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* line_search.h: line search for the strong Wolfe conditions. J. J. More, D. J. Thuente, ACM TOMS 20 (1994)
  * 286. The caller evaluates. */
-#ifndef PARITAS_MINIMISE_LINE_SEARCH_H
-#define PARITAS_MINIMISE_LINE_SEARCH_H
+#pragma once
 
 #include "minimise/fit_outcome.h"
 
@@ -130,5 +129,3 @@ FN line_search line_search_defined(mask m, line_search q, line_search next)
     q.bracketed = AND(m, next.bracketed);
     return q;
 }
-
-#endif

@@ -1,12 +1,10 @@
 /* minimiser_sizes.h: the minimisers' space: an area for all, and one behind the slab for a single method. */
-#ifndef PARITAS_MINIMISER_SIZES_H
-#define PARITAS_MINIMISER_SIZES_H
+#pragma once
 
 #define STEP_WIDTHS 6.0 /* largest step, in widths of the parameter's constraint */
 
 #define NEWTON_EQUALITIES 8 /* violated bounds a step turns into equalities */
-#define NEWTON_VECTORS (11 + NEWTON_EQUALITIES)
-#define NEWTON_PAIRS 8 /* steps that correct an older factor */
+#define NEWTON_PAIRS 8      /* steps that correct an older factor */
 #define NEWTON_MEMORY(slots) (2 * NEWTON_PAIRS * (slots))
 
 /* Newton's place for a parameter at its kink at 0, on either side: rates are those at 0. Smaller f32 numbers
@@ -34,5 +32,3 @@
      (2 * LBFGSB_COLUMNS + 1) * LBFGSB_PAIRS + 16)
 
 #define DE_MEMORY(slots, members) ((members) * ((slots) + 1))
-
-#endif

@@ -45,8 +45,7 @@
  * smooth, and 0 is its bound. At 0 it changes sides if the value falls beyond. So a fit ends at a kink only
  * if no slope was seen to fall. A fit that converges within the tolerance of a kink is moved onto it, stays
  * there while the other slots converge, and then tries the other side. */
-#ifndef PARITAS_MINIMISE_NEWTON_H
-#define PARITAS_MINIMISE_NEWTON_H
+#pragma once
 
 #include "minimise/newton_steps.h"
 
@@ -560,5 +559,3 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         FIT_SCALAR(FIT_EDGE) = SELECT(edge, R(1.0), R(0.0));
     }
 }
-
-#endif

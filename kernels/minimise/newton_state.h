@@ -1,7 +1,6 @@
 /* newton_state.h: what the parts of newton.h share: its constants, vectors and scalars, the active set, the
  * direction. */
-#ifndef PARITAS_MINIMISE_NEWTON_STATE_H
-#define PARITAS_MINIMISE_NEWTON_STATE_H
+#pragma once
 
 #include "minimise/fit_outcome.h"
 
@@ -109,5 +108,3 @@ FN real newton_direction(MODEL_PARAMETERS)
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, LOADP(NEWTON_TEMP, i) * LOADP(MODEL_ACTIVE, i));
     return -fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE);
 }
-
-#endif

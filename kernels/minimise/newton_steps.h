@@ -1,6 +1,5 @@
 /* newton_steps.h: steps of newton.h: the line search, and further steps with the same factor. */
-#ifndef PARITAS_MINIMISE_NEWTON_STEPS_H
-#define PARITAS_MINIMISE_NEWTON_STEPS_H
+#pragma once
 
 #include "minimise/newton_state.h"
 #include "minimise/pairs.h"
@@ -192,5 +191,3 @@ FN_LARGE void newton_lbfgs_steps(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask m
     }
     pairs_forget(MODEL);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* pairs.h: the last steps of a fit and their changes of slope. They correct a factor that belongs to an
  * earlier point (L-BFGS: Nocedal, Math. Comp. 35 (1980), with that factor in place of a multiple of the unit
  * matrix). Comes behind a model's words (newton.h). A fit keeps PAIRS of them. */
-#ifndef PARITAS_MINIMISE_PAIRS_H
-#define PARITAS_MINIMISE_PAIRS_H
+#pragma once
 
 #include "minimise/fit_outcome.h"
 
@@ -77,5 +76,3 @@ FN void pairs_after(MODEL_PARAMETERS, u32 newest, GLOBAL real *v)
     }
     TEAM_BARRIER();
 }
-
-#endif

@@ -15,8 +15,7 @@
  * M - M_A M_AA^-1 M_A^T. A changed active set drops the pairs. Converged: the EDM in the fit's metric at the
  * returned point is at most `tolerance`; or at most `near`, and it no longer falls by far, since slopes are
  * rounded. Too many active bounds or evaluations, or no descent, end with a status, for Newton's method. */
-#ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
-#define PARITAS_MINIMISE_QUASI_NEWTON_H
+#pragma once
 
 #include "entry/entry_rows.h"
 #include "minimise/fit_outcome.h"
@@ -634,5 +633,3 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
         qn_run_fits(MODEL, &c, out);
     }
 }
-
-#endif

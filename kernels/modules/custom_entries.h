@@ -1,6 +1,5 @@
 /* custom_entries.h: entries of a user's model, in the order of device tables. */
-#ifndef PARITAS_ENTRY_CUSTOM_ENTRIES_H
-#define PARITAS_ENTRY_CUSTOM_ENTRIES_H
+#pragma once
 
 #define MODULE_ENTRIES(X) \
     X(custom_about)       \
@@ -9,5 +8,3 @@
     X(custom_hessian)     \
     X(custom_jacobian)    \
     X(custom_covariance) X(custom_profile) X(custom_draw) X(custom_fit) X(custom_fit_lbfgsb) X(custom_fit_de)
-
-#endif

@@ -1,6 +1,5 @@
 /* histfactory_entries.h: HistFactory's entries, in the order of device tables. */
-#ifndef PARITAS_ENTRY_HISTFACTORY_ENTRIES_H
-#define PARITAS_ENTRY_HISTFACTORY_ENTRIES_H
+#pragma once
 
 #define MODULE_ENTRIES(X) \
     X(hf_evaluate)        \
@@ -8,5 +7,3 @@
     X(hf_hessian)         \
     X(hf_jacobian)        \
     X(hf_fit) X(hf_covariance) X(hf_profile) X(hf_draw) X(hf_fit_lbfgsb) X(hf_fit_de) X(hf_tangent_rows)
-
-#endif

@@ -1,6 +1,5 @@
 /* losscone_entries.h: the entries of the loss-cone module. */
-#ifndef PARITAS_ENTRY_LOSSCONE_ENTRIES_H
-#define PARITAS_ENTRY_LOSSCONE_ENTRIES_H
+#pragma once
 
 #define MODULE_ENTRIES(X)  \
     X(losscone_misfit)     \
@@ -11,5 +10,3 @@
     X(losscone_profile)    \
     X(losscone_confidence) \
     X(losscone_bootstrap)
-
-#endif

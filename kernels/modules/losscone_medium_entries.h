@@ -1,6 +1,5 @@
 /* losscone_medium_entries.h: entries of the medium loss-cone module, in the order of losscone_entries.h. */
-#ifndef PARITAS_ENTRY_LOSSCONE_MEDIUM_ENTRIES_H
-#define PARITAS_ENTRY_LOSSCONE_MEDIUM_ENTRIES_H
+#pragma once
 
 #define MODULE_ENTRIES(X)         \
     X(losscone_medium_misfit)     \
@@ -11,5 +10,3 @@
     X(losscone_medium_profile)    \
     X(losscone_medium_confidence) \
     X(losscone_medium_bootstrap)
-
-#endif

@@ -1,6 +1,5 @@
 /* losscone_wide_entries.h: entries of the wide loss-cone module, in the order of losscone_entries.h. */
-#ifndef PARITAS_ENTRY_LOSSCONE_WIDE_ENTRIES_H
-#define PARITAS_ENTRY_LOSSCONE_WIDE_ENTRIES_H
+#pragma once
 
 #define MODULE_ENTRIES(X)       \
     X(losscone_wide_misfit)     \
@@ -11,5 +10,3 @@
     X(losscone_wide_profile)    \
     X(losscone_wide_confidence) \
     X(losscone_wide_bootstrap)
-
-#endif

@@ -1,6 +1,5 @@
 /* deviance.h: Poisson terms in deviance form: 0 at lambda = n. */
-#ifndef PARITAS_NUMERIC_DEVIANCE_H
-#define PARITAS_NUMERIC_DEVIANCE_H
+#pragma once
 
 #include "numeric/flush.h"
 #include "numeric/math.h"
@@ -28,5 +27,3 @@ FN pack poisson_term(pack excess, pack lambda, pack n, pack w, pack huge)
     const pmask inside = AND(lambda >= zero, PSELECT(n > zero, lambda, PK(1.0)) > zero);
     return PSELECT(inside, deviance, huge);
 }
-
-#endif

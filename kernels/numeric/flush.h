@@ -3,8 +3,7 @@
  * Devices differ for subnormal numbers (below 2^-126). So stored f32 numbers are 0 or at least 2^-63: a
  * product of two is never subnormal. (A subnormal term decides a sum that lies in the middle between two
  * numbers.) Products of more, quotients and sums are flushed when stored, not in inner loops. */
-#ifndef PARITAS_NUMERIC_FLUSH_H
-#define PARITAS_NUMERIC_FLUSH_H
+#pragma once
 
 #include "numeric/least.h"
 
@@ -45,5 +44,3 @@ FN void flush_array(GLOBAL real *a, u32 n)
     TEAM_BARRIER();
 #endif
 }
-
-#endif

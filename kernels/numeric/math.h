@@ -2,8 +2,7 @@
  *
  * No branches, no tables: masks choose. NaN and outside a domain: one quiet NaN. Subnormals are zero in f32,
  * as on some devices, and complete in f64. tests/numeric asserts the errors against MPFR. */
-#ifndef PARITAS_NUMERIC_MATH_H
-#define PARITAS_NUMERIC_MATH_H
+#pragma once
 
 #if F64
 #include "math_f64.h"
@@ -414,5 +413,3 @@ FN pack m_asin_root_degrees(pack x)
     return PSELECT(
         known, PK(0.5) * m_arc(PFMA(PK(-2.0), inside, PK(1.0)), PSELECT(inside < rest, inside, rest)), M_NAN);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* math_f32.h: constants of math.h for float; coefficients: tools/make_polynomials.py 32. */
-#ifndef PARITAS_NUMERIC_MATH_F32_H
-#define PARITAS_NUMERIC_MATH_F32_H
+#pragma once
 
 #define M_MANTISSA 23
 #define M_EXPONENTS 0xff
@@ -123,5 +122,3 @@
     NEXT(0.0454766601);          \
     NEXT(0.0749524906);          \
     NEXT(0.166667536);
-
-#endif

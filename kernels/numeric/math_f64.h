@@ -1,6 +1,5 @@
 /* math_f64.h: constants of math.h for double; coefficients: tools/make_polynomials.py 64. */
-#ifndef PARITAS_NUMERIC_MATH_F64_H
-#define PARITAS_NUMERIC_MATH_F64_H
+#pragma once
 
 #define M_MANTISSA 52
 #define M_EXPONENTS 0x7ff
@@ -179,5 +178,3 @@
     NEXT(0.044642856821857431);  \
     NEXT(0.075000000003449446);  \
     NEXT(0.16666666666665375);
-
-#endif

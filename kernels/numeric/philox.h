@@ -1,6 +1,5 @@
 /* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11), the same for all lanes. */
-#ifndef PARITAS_NUMERIC_PHILOX_H
-#define PARITAS_NUMERIC_PHILOX_H
+#pragma once
 
 typedef struct {
     u32 word[4];
@@ -39,5 +38,3 @@ FN real philox_uniform(u32 word)
 {
     return (REAL_OF(word >> 8) + R(0.5)) * R(5.9604644775390625e-8);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) makes four words. `draw` counts rejected draws, so no
  * number depends on its pack. */
-#ifndef PARITAS_NUMERIC_RNG_H
-#define PARITAS_NUMERIC_RNG_H
+#pragma once
 
 #if F64
 
@@ -221,5 +220,4 @@ FN_LARGE pack rng_poisson(rng_stream stream, pack rate, pmask wanted)
     return n;
 }
 
-#endif
 #endif

@@ -2,8 +2,7 @@
  *
  * Term i joins partial sum i mod 8; the total is ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). Arrays
  * are padded to multiples of 8, and every i and n is one. */
-#ifndef PARITAS_NUMERIC_SUM_H
-#define PARITAS_NUMERIC_SUM_H
+#pragma once
 
 #include "numeric/flush.h"
 
@@ -117,5 +116,3 @@ FN real dot8(GLOBAL const real *a, GLOBAL const real *b, u32 n)
     for (u32 i = 0; i < n; i += 8) s = acc8_fma(s, a, b, i);
     return acc8_total(s);
 }
-
-#endif

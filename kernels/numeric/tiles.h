@@ -6,8 +6,7 @@
  * Every element is one ascending fma chain for any register tile: TILE_I packs by TILE_J columns, up to
  * TILE_GROUP tiles with a common right factor. At PACK 8, 24 accumulators cover the latency of two fma units
  * (8: half the speed). */
-#ifndef PARITAS_NUMERIC_TILES_H
-#define PARITAS_NUMERIC_TILES_H
+#pragma once
 
 #include "numeric/sum.h"
 
@@ -317,5 +316,3 @@ FN void tiles_negative_direction(GLOBAL const real *tiles, GLOBAL const real *rd
     TEAM_BARRIER();
     tiles_solve_upper(tiles, rdiag, blocks, v);
 }
-
-#endif

@@ -8,6 +8,7 @@ class Paritas < Formula
 
   depends_on "cmake" => :build
   uses_from_macos "sqlite"
+  uses_from_macos "zlib"
 
   def install
     system "cmake", "-S", ".", "-B", "build", "-DPARITAS_TESTS=OFF", "-DPARITAS_VARIANTS=all", *std_cmake_args

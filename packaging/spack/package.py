@@ -17,6 +17,7 @@ class Paritas(CMakePackage):
     depends_on("c", type="build")
     depends_on("cmake@@CMAKE@:", type="build")
     depends_on("sqlite")
+    depends_on("zlib-api")
 
     def cmake_args(self):
         return [self.define("PARITAS_TESTS", False)]

@@ -1,5 +1,12 @@
 # Tests, limits, scans, rankings, goodness of fit.
 
+cdef extern from *:
+    """static const double usual_confidence[] = PARITAS_CONTOUR_CONFIDENCE;"""
+    const double usual_confidence[2]
+
+SAME_MINIMUM = PARITAS_SAME_MINIMUM # of twice the NLL
+CONTOUR_CONFIDENCE = usual_confidence[0], usual_confidence[1]
+
 cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTILDE:
     return <paritas_test_statistic>value_of("paritas_test_statistic", name, "test statistic")
 
@@ -61,10 +68,12 @@ def contour(Model model not None, Job job, parameters, levels, size_t points, En
     """Of two parameters (indices), `points` for each of the levels: `best`, a row of paritas_fit_result,
     `best_parameters`, and `points`, rows of paritas_contour_point."""
     cdef paritas_contour_request request = paritas_contour_request_default
+    cdef size_t which[2]
     cdef Array confidence = vector(levels, len(levels), "confidence")
     cdef Array edges = new_rows("paritas_contour_point", confidence.n * points)
     cdef Array best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
-    request.parameters[0], request.parameters[1] = parameters
+    which[0], which[1] = parameters
+    request.parameters = which
     request.n_levels, request.levels, request.n_points = confidence.n, confidence.at, points
     request.best, request.best_parameters = best.rows, best_parameters.at
     request.points = edges.rows

@@ -70,6 +70,9 @@ cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept n
     return 0
 
 
+TOYS = PARITAS_TOYS # of each tested value and hypothesis
+
+
 cdef class ToyOptions:
     """shard: (i, n), or None. entries: (name, value) of the store's key. keep: collects the toys of tests.
     importance: True, or strengths."""

@@ -12,8 +12,6 @@ Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), 
 `paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.steering` (templates to workspaces),
 `paritas.dask`."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any

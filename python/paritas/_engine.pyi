@@ -217,6 +217,9 @@ class Attitude:
     at: Callable[[Any], tuple[_Floats, _Floats]]
 
 MOON_RADIUS: float
+SAME_MINIMUM: float
+CONTOUR_CONFIDENCE: tuple[float, float]
+TOYS: int
 er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]

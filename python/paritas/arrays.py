@@ -1,7 +1,5 @@
 """Structured arrays, tabular results, integer arguments."""
 
-from __future__ import annotations
-
 import operator
 from dataclasses import fields
 from typing import Any, Iterable, Mapping, Sequence

@@ -204,8 +204,8 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Floats | None, others: An
         suggested = model.suggested_init if at is None else at
         low = model.lower_bounds if lower is None else lower
         high = model.upper_bounds if upper is None else upper
-        held = model.suggested_fixed if flags is None else flags
-        moved = np.where(held, suggested, np.fmin(np.fmax(suggested, low), high))
+        flags = model.suggested_fixed if flags is None else flags
+        moved = np.where(flags, suggested, np.fmin(np.fmax(suggested, low), high))
         start = moved if at is not None or (moved != suggested).any() else None
     if named:
         start = np.array(model.suggested_init if start is None else start)

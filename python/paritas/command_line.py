@@ -1,7 +1,5 @@
 """Exit codes, output and errors of `python -m paritas`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any, Callable

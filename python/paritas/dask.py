@@ -65,7 +65,7 @@ class Outcome:
 def hypotest_toys(
     model: Model | DocumentLike,
     mu: float = 1.0,
-    n: int = 2000,
+    n: int = _engine.TOYS,
     seed: int = 0,
     *,
     client: Any = None,

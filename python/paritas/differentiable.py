@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from . import _engine
 from ._engine import InvalidArgument, NotFound
 from .devices import engine
+from .keywords import default
 from .calls import Bounds, Fixed, job_of
 from .model import Floats, Model, Values
 from .documents import DocumentLike, document
@@ -60,7 +61,7 @@ class Statistic:
     quantity: str
     test: str = "qtilde"
     outputs: int = 0
-    level: float = 0.05
+    level: float = default("paritas_gradient_options", "level")
 
     @property
     def output_count(self) -> int:
@@ -307,7 +308,7 @@ class Session:
     def upper_limit(
         self,
         *,
-        level: float = 0.05,
+        level: float = default("paritas_gradient_options", "level"),
         test_stat: str = "qtilde",
         curve: None | str | int = None,
         return_status: bool = False,

@@ -1,7 +1,5 @@
 """JSON documents: what functions accept where they want one."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any, Mapping, Sequence, Union

@@ -1,8 +1,6 @@
 """Base classes of results: `limit_result` is a row of paritas_limit_result, `limit_result_rows` are many. The
 build makes fields.pyi from the headers, for type checkers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from . import _engine

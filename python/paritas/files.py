@@ -1,7 +1,5 @@
 """File output."""
 
-from __future__ import annotations
-
 import os
 from typing import Union
 

@@ -25,7 +25,7 @@ from .calls import (
     poi_of,
 )
 from .fits import check_of, fit
-from .keywords import Place, check_keywords, engine_of, takes
+from .keywords import Place, check_keywords, default, engine_of, takes
 from .model import FUNCTIONS, Model, ModelLike, Values, model_of, several_names
 from .results import (
     BreakdownGroups,
@@ -129,7 +129,11 @@ def _together(model: Model, mu: Any, names: list[str], test_stat: str, given: An
 
 
 def upper_limit(
-    model: ModelLike, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike,
+    *,
+    level: float = default("paritas_limit_request", "level"),
+    test_stat: str = "qtilde",
+    **given: Unpack[StatisticKeywords],
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
     model = model_of(model)
@@ -187,8 +191,8 @@ def _scan(model: Model, which: list[int], points: Floats, call: Call) -> ScanRes
 def contour(
     model: ModelLike,
     *parameters: str,
-    confidence: float | Sequence[float] = (0.68268949213708585, 0.95),
-    points: int = 40,
+    confidence: float | Sequence[float] = _engine.CONTOUR_CONFIDENCE,
+    points: int = default("paritas_contour_request", "n_points"),
     **given: Unpack[ProfileKeywords],
 ) -> ContourResult:
     """Edges of confidence regions of two parameters; one is paired with the parameter of interest. `points`

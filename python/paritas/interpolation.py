@@ -1,7 +1,5 @@
 """Interpolation codes in all their spellings: 1, "1" and pyhf's "code1"."""
 
-from __future__ import annotations
-
 from typing import Any, Mapping, Union
 
 Code = Union[int, str]

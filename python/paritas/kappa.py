@@ -139,7 +139,7 @@ class KappaFit(Tabular):
 
     @property
     def covariance(self) -> Floats:
-        """Covariance of ln density, kappa, ln theta: (n, 3, 3); 0 if held or at a bound."""
+        """Covariance of ln density, kappa, ln theta: (n, 3, 3); 0 if fixed or at a bound."""
         return np.ascontiguousarray(self.results["covariance"])
 
     def _repr_html_(self) -> str:

@@ -35,6 +35,11 @@ _DEFAULTS = {
 }
 
 
+def default(struct: str, name: str) -> Any:
+    """What an option of the library is by default."""
+    return options(struct)[name].default
+
+
 def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
     """Shows these keywords in the signatures of functions with `**given`, or before their `**options`."""
     for function in functions:

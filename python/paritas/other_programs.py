@@ -1,7 +1,5 @@
 """Names of pyhf, cabinetry, nextstat and others that a user may try here, and ours."""
 
-from __future__ import annotations
-
 from typing import Iterable
 
 #: attributes of the package

@@ -30,7 +30,7 @@ from .calls import (
 )
 from .documents import document
 from .files import PathLike as Path
-from .keywords import takes
+from .keywords import default, takes
 from .model import Model, ModelLike, Values, model_of
 from .results import (
     GoodnessOfFit,
@@ -68,7 +68,7 @@ _TOY = np.dtype([(name, _WEIGHTED_TOY[name]) for name in (_WEIGHTED_TOY.names or
 def fit_toys(
     model: ModelLike,
     params: Values | None = None,
-    n: int = 2000,
+    n: int = _engine.TOYS,
     seed: int = 0,
     *,
     expected: ArrayLike | None = None,
@@ -113,7 +113,7 @@ def fit_toys(
 def hypotest_toys(
     model: ModelLike,
     mu: float = 1.0,
-    n: int = 2000,
+    n: int = _engine.TOYS,
     seed: int = 0,
     *,
     test_stat: str = "qtilde",
@@ -133,7 +133,7 @@ def hypotest_toys(
 
 
 def significance_toys(
-    model: ModelLike, n: int = 2000, seed: int = 0, **given: Unpack[StatisticToyKeywords]
+    model: ModelLike, n: int = _engine.TOYS, seed: int = 0, **given: Unpack[StatisticToyKeywords]
 ) -> SignificanceToysResult:
     """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
     median of toys at 1. importance: as in `hypotest_toys`, for 5 sigma."""
@@ -151,8 +151,8 @@ def upper_limit_toys(
     n: int = 0,
     seed: int = 0,
     *,
-    level: float = 0.05,
-    rtol: float = 0.05,
+    level: float = default("paritas_limit_toys_request", "level"),
+    rtol: float = default("paritas_limit_toys_request", "rtol"),
     test_stat: str = "qtilde",
     keep: bool = False,
     **given: Unpack[StatisticRunKeywords],
@@ -170,11 +170,11 @@ def upper_limit_toys(
 
 def interval_toys(
     model: ModelLike,
-    n: int = 2000,
+    n: int = _engine.TOYS,
     seed: int = 0,
     *,
-    level: float = 0.05,
-    rtol: float = 0.01,
+    level: float = default("paritas_interval_toys_request", "level"),
+    rtol: float = default("paritas_interval_toys_request", "rtol"),
     keep: bool = False,
     **given: Unpack[StatisticRunKeywords],
 ) -> IntervalToysResult:
@@ -188,10 +188,6 @@ def interval_toys(
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
     toys = _all_toys(found.toys, given)
     return IntervalToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
-
-
-#: as the program's --upcrossed
-_UPCROSSED = 0.5
 
 
 def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelLike], bool]:
@@ -209,7 +205,7 @@ def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelL
 def look_elsewhere(
     background: ModelLike,
     models: Mapping[str, ModelLike] | Sequence[ModelLike] | PatchSet | Path,
-    n: int = 2000,
+    n: int = _engine.TOYS,
     seed: int = 0,
     *,
     upcrossed: float | None = None,
@@ -228,7 +224,8 @@ def look_elsewhere(
         models = PatchSet(models)
     if isinstance(models, PatchSet):
         models, ordered = _signals(background, models)
-        upcrossed = (_UPCROSSED if ordered else 0.0) if upcrossed is None else upcrossed
+        if upcrossed is None and ordered:
+            upcrossed = default("paritas_look_elsewhere_request", "upcrossed")
     names = list(models) if isinstance(models, Mapping) else [str(k) for k in range(len(models))]
     listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
     common = model_of(background)
@@ -246,7 +243,7 @@ def look_elsewhere(
 
 def goodness_of_fit_toys(
     model: ModelLike,
-    n: int = 2000,
+    n: int = _engine.TOYS,
     seed: int = 0,
     *,
     shard: tuple[int, int] | None = None,

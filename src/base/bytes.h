@@ -1,6 +1,5 @@
 /* bytes.h: text by eight bytes; hexadecimal digits. */
-#ifndef PARITAS_BASE_BYTES_H
-#define PARITAS_BASE_BYTES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -51,5 +50,3 @@ static inline char hex_digit(uint32_t value)
 {
     return "0123456789abcdef"[value & 15];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* context.h: the state of a call: memory, last error, threads, options. There is no other state. */
-#ifndef PARITAS_BASE_CONTEXT_H
-#define PARITAS_BASE_CONTEXT_H
+#pragma once
 
 #include "paritas.h"
 #include <stdarg.h>
@@ -84,5 +83,3 @@ void *arena_allocate(struct arena *arena, size_t size);                 /* NULL 
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* overflow-checked, cleared */
 char *arena_text(struct arena *arena, const char *text, size_t length); /* adds an end byte */
 void arena_free(struct arena *arena);
-
-#endif

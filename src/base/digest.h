@@ -1,6 +1,5 @@
 /* digest.h: SHA-256 in pieces. */
-#ifndef PARITAS_BASE_DIGEST_H
-#define PARITAS_BASE_DIGEST_H
+#pragma once
 
 #include "base/context.h"
 
@@ -25,5 +24,3 @@ void sha256_append(struct sha256 *digest, const void *bytes, size_t length);
 void sha256_close(struct sha256 *digest, char *hex);
 /* Digest of a file; UNREADABLE: "PATH: reason". */
 paritas_status sha256_file(paritas_context *context, const char *path, char hex[65]);
-
-#endif

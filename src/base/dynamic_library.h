@@ -5,8 +5,7 @@
  *   struct opencl_api { OPENCL_FUNCTIONS(LIBRARY_MEMBER) };
  *   static const char *const names[] = {OPENCL_FUNCTIONS(LIBRARY_NAME) NULL};
  *   missing = library_find_all(&library, 1, names, &api); */
-#ifndef PARITAS_DEVICE_DYNAMIC_LIBRARY_H
-#define PARITAS_DEVICE_DYNAMIC_LIBRARY_H
+#pragma once
 
 #include "base/platform.h"
 
@@ -51,5 +50,3 @@ static inline const char *library_find_all(void *const *libraries, size_t n_libr
     }
     return NULL;
 }
-
-#endif

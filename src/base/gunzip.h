@@ -1,9 +1,5 @@
-/* gunzip.h: what a gzip file holds (RFC 1951, RFC 1952), as a stream.
- *
- *   compressed bytes ──► struct gunzip ──► plain bytes
- *     asked of `take`     64 kB of them, of which the last 32 kB are still needed */
-#ifndef PARITAS_BASE_GUNZIP_H
-#define PARITAS_BASE_GUNZIP_H
+/* gunzip.h: what a gzip file holds, as a stream. */
+#pragma once
 
 #include "base/context.h"
 
@@ -12,9 +8,10 @@ typedef size_t gunzip_take(void *user, void *out, size_t room);
 
 enum gunzip_state {
     GUNZIP_READING,
-    GUNZIP_END,    /* all was read, and the checksums agree */
-    GUNZIP_CUT,    /* the compressed bytes end too early */
-    GUNZIP_DAMAGED /* not what a compressor writes, or another checksum */
+    GUNZIP_END,     /* all was read, and the checksums agree */
+    GUNZIP_CUT,     /* the compressed bytes end too early */
+    GUNZIP_DAMAGED, /* not what a compressor writes, or another checksum */
+    GUNZIP_NO_MEMORY
 };
 
 struct gunzip;
@@ -22,7 +19,5 @@ struct gunzip;
 struct gunzip *gunzip_open(paritas_context *context, gunzip_take *take, void *user);
 void gunzip_close(struct gunzip *gunzip);
 /* Up to `room` plain bytes; 0: there are no more, and gunzip_state says why. */
-size_t gunzip_read(struct gunzip *gunzip, char *out, size_t room);
+size_t gunzip_read(struct gunzip *gunzip, void *out, size_t room);
 enum gunzip_state gunzip_state(const struct gunzip *gunzip);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * platform_posix.c and platform_windows.c implement it; no other file asks for which system it is compiled.
  * Paths and arguments are UTF-8. A function that fails returns false, NULL or -1 and sets errno. */
-#ifndef PARITAS_BASE_PLATFORM_H
-#define PARITAS_BASE_PLATFORM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,5 +122,3 @@ unsigned platform_processors(void);
  * escape sequences. */
 void platform_start_program(int *argc, char ***argv);
 bool platform_shows_progress(void); /* standard error is a terminal that takes escape sequences */
-
-#endif

@@ -1,7 +1,6 @@
 /* platform_wasi.h: what platform_posix.c asks for and WASI lacks. There are no permissions, no other
  * processes and no libraries to open. */
-#ifndef PARITAS_BASE_PLATFORM_WASI_H
-#define PARITAS_BASE_PLATFORM_WASI_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,5 +64,3 @@ static inline int dlclose(void *library)
     (void)library;
     return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* processor.h: what this processor can do. */
-#ifndef PARITAS_BASE_PROCESSOR_H
-#define PARITAS_BASE_PROCESSOR_H
+#pragma once
 
 /* x86-64-v3 (level 3) has fma and AVX2, v4 (level 4) AVX-512; plainer: 1. 0: not x86-64. */
 int processor_level(void);
@@ -24,6 +23,4 @@ int processor_level(void);
     {                                 \
         return function(x);           \
     }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  *
  * To let one grow: add the field at its end, the old size to `earlier` in sized.c. Older callers get the
  * default. */
-#ifndef PARITAS_SIZED_H
-#define PARITAS_SIZED_H
+#pragma once
 
 #include "base/context.h"
 
@@ -26,5 +25,3 @@ paritas_status options_read(paritas_context *context, const paritas_option_list 
     sized_check(context, #type, argument, n, given, sizeof(type))
 paritas_status sized_check(paritas_context *context, const char *type, const char *argument, size_t n,
                            const void *given, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* utf8.h: well-formed UTF-8 sequences (Unicode 15, table 3-7: not overlong, no surrogates). */
-#ifndef PARITAS_BASE_UTF8_H
-#define PARITAS_BASE_UTF8_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ static inline size_t utf8_sequence(const unsigned char *bytes, size_t left)
     if ((lead == 0xf0 && bytes[1] < 0x90) || (lead == 0xf4 && bytes[1] > 0x8f)) return 0;
     return length;
 }
-
-#endif

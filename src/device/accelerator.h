@@ -4,8 +4,7 @@
  *       as many at once as their slabs fit into memory ─► rows down
  *
  * A backend fills struct accelerator_operations, a call or two each. */
-#ifndef PARITAS_DEVICE_ACCELERATOR_H
-#define PARITAS_DEVICE_ACCELERATOR_H
+#pragma once
 
 #include "device/device_kind.h"
 
@@ -184,5 +183,3 @@ paritas_status accelerator_model_upload(paritas_context *context, struct paritas
 void accelerator_model_release(struct paritas_device *device, void *handle);
 paritas_status accelerator_launch(paritas_context *context, struct paritas_device *device, void *handle,
                                   const struct device_launch *launch);
-
-#endif

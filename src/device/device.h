@@ -4,8 +4,7 @@
  *
  * device.c (front door) ─► device_automatic.c ("auto") ─► device_plain.c (names, self-test, resident models)
  * ─► a kind: cpu/, or accelerator.c with cuda/, metal/ or opencl/. */
-#ifndef PARITAS_DEVICE_DEVICE_H
-#define PARITAS_DEVICE_DEVICE_H
+#pragma once
 
 #include "device/device_kind.h"
 
@@ -28,5 +27,3 @@ uint64_t device_model_serial(void);
  * caller's. */
 paritas_status device_launch(paritas_context *context, struct paritas_device *device,
                              const struct device_model *model, const struct device_launch *launch);
-
-#endif

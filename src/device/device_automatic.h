@@ -5,8 +5,7 @@
  *
  * Kind of launch: (entry, rows, model size), sizes to a power of two. All devices of a precision give the
  * same bits. A failing accelerator is closed and the CPU repeats the launch. */
-#ifndef PARITAS_DEVICE_DEVICE_AUTOMATIC_H
-#define PARITAS_DEVICE_DEVICE_AUTOMATIC_H
+#pragma once
 
 #include "device/device_kind.h"
 
@@ -42,5 +41,3 @@ paritas_status automatic_open(paritas_context *context, const struct device_requ
 paritas_status automatic_launch(paritas_context *context, struct paritas_device *device,
                                 const struct device_model *model, const struct device_launch *launch);
 void automatic_close(struct device_automatic *automatic, const paritas_allocator *allocator);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A device knows only bytes and entries. Kernel text fixes every bit, so workers may take rows in any order.
  * New devices: docs/adding-a-device.md. */
-#ifndef PARITAS_DEVICE_DEVICE_KIND_H
-#define PARITAS_DEVICE_DEVICE_KIND_H
+#pragma once
 
 #include "base/context.h"
 #include "device/kernel_module.h"
@@ -135,5 +134,3 @@ struct paritas_device {
     char isa[16];                       /* "" if not applicable */
     void *state;
 };
-
-#endif

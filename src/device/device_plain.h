@@ -1,6 +1,5 @@
 /* device_plain.h: one device of one kind: its name, its self-test, the models that stay on it. */
-#ifndef PARITAS_DEVICE_DEVICE_PLAIN_H
-#define PARITAS_DEVICE_DEVICE_PLAIN_H
+#pragma once
 
 #include "device/device_kind.h"
 
@@ -14,5 +13,3 @@ paritas_status plain_open_as(paritas_context *context, const struct device_opera
 void plain_close(struct paritas_device *device); /* NULL is a no-op */
 paritas_status plain_launch(paritas_context *context, struct paritas_device *device,
                             const struct device_model *model, const struct device_launch *launch);
-
-#endif

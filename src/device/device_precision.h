@@ -1,6 +1,5 @@
 /* device_precision.h: host numbers to a device's precision and back. */
-#ifndef PARITAS_DEVICE_DEVICE_PRECISION_H
-#define PARITAS_DEVICE_DEVICE_PRECISION_H
+#pragma once
 
 #include "base/context.h"
 #include "numeric/least.h"
@@ -34,5 +33,3 @@ static inline void precision_widen(double *to, const float *floats, size_t count
 {
     for (size_t i = 0; floats && i < count; i++) to[i] = (double)floats[i];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* device_self_test.h: checks at opening that a device gives the CPU's bits. */
-#ifndef PARITAS_DEVICE_DEVICE_SELF_TEST_H
-#define PARITAS_DEVICE_DEVICE_SELF_TEST_H
+#pragma once
 
 #include "device/device_kind.h"
 #include "entry/conformance_sizes.h"
@@ -26,5 +25,3 @@ paritas_status self_test_launch(paritas_context *context, struct paritas_device 
                                 double *out);
 /* Word for a group of results. */
 const char *self_test_word(unsigned group);
-
-#endif

@@ -4,7 +4,6 @@
 #include "base/platform.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FORMAT "paritas1"

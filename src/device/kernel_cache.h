@@ -1,7 +1,6 @@
 /* kernel_cache.h: compiled kernels on disk, named by the SHA-256 of all that made them. Failures are misses,
  * never errors. */
-#ifndef PARITAS_DEVICE_KERNEL_CACHE_H
-#define PARITAS_DEVICE_KERNEL_CACHE_H
+#pragma once
 
 #include "base/context.h"
 
@@ -13,5 +12,3 @@ bool kernel_cache_key(paritas_context *context, const char *made_by, const char 
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size);
 /* Writes a temporary file, renames it; makes missing folders. */
 void kernel_cache_write(paritas_context *context, const char *key, const void *binary, size_t size);
-
-#endif

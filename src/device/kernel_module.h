@@ -1,6 +1,5 @@
 /* kernel_module.h: kernels of a model family: compiled for the CPU, text for other devices. */
-#ifndef PARITAS_KERNEL_MODULE_H
-#define PARITAS_KERNEL_MODULE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct paritas_kernels {
     uint32_t api;
     const struct kernel_module *module;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* kernel_source.h: an entry's text for compilers. Needs no library: the build uses it (tools/embed_ptx.c). */
-#ifndef PARITAS_DEVICE_KERNEL_SOURCE_H
-#define PARITAS_DEVICE_KERNEL_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct kernel_source {
 /* Settings, dialect, module, the entry's kernel line and a NUL into `text` (NULL: nothing). Returns the
  * length without the NUL. */
 size_t kernel_source_join(const struct kernel_source *source, char *text);
-
-#endif

@@ -2,8 +2,7 @@
  *
  *   probe_run ─► child: work, which opens devices ─► records through a pipe ─► parent: the last record, and
  *       how the child ended */
-#ifndef PARITAS_DEVICE_PROBE_H
-#define PARITAS_DEVICE_PROBE_H
+#pragma once
 
 #include "device/device_kind.h"
 
@@ -34,5 +33,3 @@ enum probe_end probe_run(paritas_context *context, struct probe *probe,
 /* The child tells by these that a device is open, and what `info` holds by now. */
 void probe_opened(struct probe *probe, const struct paritas_device *device);
 void probe_tell(struct probe *probe);
-
-#endif

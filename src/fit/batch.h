@@ -1,6 +1,5 @@
 /* batch.h: equal, independent jobs of plain numbers through one entry, in launches (launch.h). */
-#ifndef PARITAS_FIT_BATCH_H
-#define PARITAS_FIT_BATCH_H
+#pragma once
 
 #include "entry/entry_rows.h"
 #include "fit/launch.h"
@@ -26,5 +25,3 @@ struct batch {
 /* Progress counts jobs of all passes; cancelling gives PARITAS_CANCELLED. */
 paritas_status batch_run(paritas_context *context, struct paritas_device *device, const struct batch *batch,
                          size_t n);
-
-#endif

@@ -1,11 +1,8 @@
 /* cholesky.h: the factor of a small matrix on the host. */
-#ifndef PARITAS_FIT_CHOLESKY_H
-#define PARITAS_FIT_CHOLESKY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Upper triangle of the symmetric a[n][n] := U, a = U^T U; the rest stays. False: not positive definite. */
 bool cholesky(size_t n, double *a);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Parameters and data are in the user's order; kernels use slots and places. slot_of and place_of map them.
  * Templates hold the padding. */
-#ifndef PARITAS_FIT_FAMILY_H
-#define PARITAS_FIT_FAMILY_H
+#pragma once
 
 #include "device/device.h"
 
@@ -44,11 +43,12 @@ struct paritas_family {
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
     size_t (*set_count)(const struct paritas_model *model);
     paritas_parameter_set (*set)(const struct paritas_model *model, size_t set);
-    /* bends[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r: rate by
+    /* differences[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r: rate by
      * the parameter in its constraint's widths, others as in `point`. With `weights` (n_main): the weighted
      * sum of r(+1) + r(-1) - 2 r(0). `data`: a user's row, NULL without templates. NULL: unknown. */
-    paritas_status (*bends)(paritas_context *context, const struct frozen *model, const double *data,
-                            const double *point, const double *weights, double *bends);
+    paritas_status (*second_differences)(paritas_context *context, const struct frozen *model,
+                                         const double *data, const double *point, const double *weights,
+                                         double *differences);
     /* Parameter values at which constraints expect their data. Only of constraints that measure something
      * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);
@@ -127,5 +127,3 @@ static inline const double *frozen_templates(const struct frozen *model, const d
 {
     return data + (model->n_data - model->n_templates);
 }
-
-#endif

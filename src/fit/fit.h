@@ -1,6 +1,5 @@
 /* fit.h: fits for callers inside the library; struct sizes are not checked. */
-#ifndef PARITAS_FIT_FIT_H
-#define PARITAS_FIT_FIT_H
+#pragma once
 
 #include "fit/family.h"
 
@@ -32,5 +31,3 @@ paritas_status fit_closest(paritas_context *context, const paritas_model *model,
  * that kinks hold do not. NaN without a factor. */
 paritas_status fit_covariances(paritas_context *context, const paritas_model *model, size_t n,
                                const paritas_job *jobs, double *covariance);
-
-#endif

@@ -1,6 +1,5 @@
 /* fit_evaluate.h: likelihoods for callers inside the library; struct sizes are not checked. */
-#ifndef PARITAS_FIT_EVALUATE_H
-#define PARITAS_FIT_EVALUATE_H
+#pragma once
 
 #include "fit/family.h"
 
@@ -8,5 +7,3 @@
 paritas_status fit_evaluate(paritas_context *context, struct paritas_device *device,
                             const paritas_model *model, size_t n_points, const double *points, size_t n_data,
                             const double *data, const paritas_evaluate_answers *answers);
-
-#endif

@@ -1,6 +1,5 @@
 /* fit_rows.h: user's order to kernel rows; launches of a frozen model. */
-#ifndef PARITAS_FIT_ROWS_H
-#define PARITAS_FIT_ROWS_H
+#pragma once
 
 #include "entry/entry_rows.h"
 #include "fit/family.h"
@@ -107,5 +106,3 @@ static inline bool rows_has_covariance(const struct frozen *model, const double 
     return answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_VALUE)] < ROWS_OUTSIDE &&
            answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_BAD)] == 0.0;
 }
-
-#endif

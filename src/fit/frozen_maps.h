@@ -1,6 +1,5 @@
 /* frozen_maps.h: maps of a frozen model, filled by its family. */
-#ifndef PARITAS_FIT_FROZEN_MAPS_H
-#define PARITAS_FIT_FROZEN_MAPS_H
+#pragma once
 
 #include "fit/family.h"
 
@@ -16,5 +15,3 @@ struct frozen_maps {
 /* Makes zeroed maps in the arena for a model with set n_parameters, n_slots, n_data, n_places. False: out of
  * memory. */
 bool frozen_make_maps(struct frozen *model, struct arena *arena, struct frozen_maps *maps);
-
-#endif

@@ -9,8 +9,7 @@
  * their curvature says, with those errors. Others follow along their conditional minima; their covariance is
  * the mean of what the two sides give. Without a kink (equal sides, slope 0) all this is the usual
  * covariance. */
-#ifndef PARITAS_FIT_KINKS_H
-#define PARITAS_FIT_KINKS_H
+#pragma once
 
 #include "fit/fit_rows.h"
 
@@ -26,5 +25,3 @@ paritas_status kinks_covariance(paritas_context *context, const struct frozen *m
  * sides. Others are on the upper side. */
 paritas_status kinks_response(paritas_context *context, const struct frozen *model, const struct fit_job *job,
                               double *answer);
-
-#endif

@@ -1,8 +1,7 @@
 /* known_fits.h: where free fits of toys ended, for further ensembles that draw the same toys.
  *
  * The toys of a limit at mu' are the same at each tested mu, and so are their free fits. */
-#ifndef PARITAS_FIT_KNOWN_FITS_H
-#define PARITAS_FIT_KNOWN_FITS_H
+#pragma once
 
 #include "fit/profiles/profile.h"
 
@@ -21,5 +20,3 @@ paritas_status known_fits_take(paritas_context *context, struct known_fits *fits
                                const struct profile_plan *plan, const double *expected, uint64_t first,
                                size_t n, struct profile_known *part);
 void known_fits_free(paritas_context *context, struct known_fits *fits);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Memory stays flat; if it runs out, launches are halved until rows are small. Answers do not depend on
  * cuts. */
-#ifndef PARITAS_FIT_LAUNCH_H
-#define PARITAS_FIT_LAUNCH_H
+#pragma once
 
 #include "device/device.h"
 
@@ -82,5 +81,3 @@ static inline struct paritas_device *launch_device_f64(const paritas_context *co
 {
     return context->precision == 64 ? context->device : context->host;
 }
-
-#endif

@@ -1,12 +1,9 @@
 /* minimum.h: when two fits found the same minimum. */
-#ifndef PARITAS_FIT_MINIMUM_H
-#define PARITAS_FIT_MINIMUM_H
+#pragma once
 
 #include "base/context.h"
+#include "paritas_fit.h"
 #include "minimise/fit_tolerances.h"
-
-/* Largest distance of equal minima, in twice the NLL. */
-#define SAME_MINIMUM 1e-8
 
 /* Are this context's fits f32 without polish? Those end this far apart at one minimum. */
 static inline bool fits_are_raw(const paritas_context *context)
@@ -15,7 +12,5 @@ static inline bool fits_are_raw(const paritas_context *context)
 }
 static inline double same_minimum(const paritas_context *context)
 {
-    return fits_are_raw(context) ? RAW_SAME_MINIMUM : SAME_MINIMUM;
+    return fits_are_raw(context) ? RAW_SAME_MINIMUM : PARITAS_SAME_MINIMUM;
 }
-
-#endif

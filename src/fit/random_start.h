@@ -1,6 +1,5 @@
 /* random_start.h: random starts of fits, by place in a table (base/math/counter_random.h). */
-#ifndef PARITAS_FIT_RANDOM_START_H
-#define PARITAS_FIT_RANDOM_START_H
+#pragma once
 
 #include <math.h>
 
@@ -18,5 +17,3 @@ static inline double random_start(double centre, double reach, double lower, dou
     const double low = fmax(lower, centre - reach), high = fmin(upper, centre + reach);
     return low + part * (high - low);
 }
-
-#endif

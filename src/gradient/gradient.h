@@ -4,8 +4,7 @@
  *       ─► q, q_A of every point ─► dq, dq_A by row and mu
  *
  * Each stage is one job list over all rows. A row has one point, or one for each limit. */
-#ifndef PARITAS_GRADIENT_GRADIENT_H
-#define PARITAS_GRADIENT_GRADIENT_H
+#pragma once
 
 #include "fit/fit.h"
 #include "fit/launch.h"
@@ -116,5 +115,3 @@ paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row
 /* gradient_along.c: second derivatives of q, z and likelihoods into `along`. Rows have their slopes. `at`: of
  * all rows. */
 paritas_status gradient_along(struct gradient *g, size_t n, struct gradient_row **rows, const double *at);
-
-#endif

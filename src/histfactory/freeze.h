@@ -3,8 +3,7 @@
  *   hf_spec ──► freeze_layout ──► channels, units, local sets; an order of the parameters
  *                 ──► freeze_tables ──► the two tables of kernels/histfactory/histfactory_arrays.h
  *                       ──► hf_freeze ──► slab layout, maps between the user's order and the kernels' */
-#ifndef PARITAS_HISTFACTORY_FREEZE_H
-#define PARITAS_HISTFACTORY_FREEZE_H
+#pragma once
 
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_frozen.h"
@@ -121,5 +120,3 @@ bool freeze_templates(struct freezer *f);
 /* Fills `model`, which has its spec, allocator and an open arena. */
 paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
                          struct hf_model *model);
-
-#endif

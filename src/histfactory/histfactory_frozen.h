@@ -3,8 +3,7 @@
  *   options ──► freeze_find_templates ──► marks in the spec ──► freeze ──► freeze_templates
  *                                                           ──► struct hf_templates of the model
  *   data row ──► histfactory_templates.h ──► what kernels read */
-#ifndef PARITAS_HISTFACTORY_FROZEN_H
-#define PARITAS_HISTFACTORY_FROZEN_H
+#pragma once
 
 #include "fit/family.h"
 #include "histfactory/workspace/workspace_spec.h"
@@ -71,5 +70,3 @@ struct hf_model {
     size_t n_bins, n_cells;        /* with padding: elements of an array by bin, by cell */
     struct hf_templates templates; /* if any */
 };
-
-#endif

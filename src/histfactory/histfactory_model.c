@@ -1,7 +1,7 @@
 /* histfactory_model.c: HistFactory models in the public interface. */
 #include "histfactory/histfactory_model.h"
 #include "histfactory/freeze.h"
-#include "histfactory/histfactory_bends.h"
+#include "histfactory/second_differences.h"
 #include "histfactory/histfactory_templates.h"
 #include "base/sized.h"
 #include "base/json/json.h"
@@ -262,7 +262,7 @@ static const struct paritas_family hf_family = {
     .channel_name = channel_name,
     .channel_bins = channel_bins,
     .sample_count = sample_count,
-    .bends = hf_bends,
+    .second_differences = hf_second_differences,
     .sample_name = sample_name,
     .set_count = set_count,
     .set = set_of,

@@ -1,6 +1,5 @@
 /* histfactory_model.h: HistFactory models in the public interface, and evaluations of them. */
-#ifndef PARITAS_HISTFACTORY_MODEL_H
-#define PARITAS_HISTFACTORY_MODEL_H
+#pragma once
 
 #include "histfactory/histfactory_frozen.h"
 
@@ -27,5 +26,3 @@ paritas_status hf_data_derivatives(paritas_context *context, const paritas_model
 paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *model, size_t n,
                                     const double *points, const double *data, const double *weights,
                                     double *by_points, double *by_templates);
-
-#endif

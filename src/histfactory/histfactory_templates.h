@@ -1,7 +1,6 @@
 /* histfactory_templates.h: numbers of a workspace that jobs bring in data rows (paritas_template).
  * `numbers`: the row's part of them. */
-#ifndef PARITAS_HISTFACTORY_TEMPLATES_H
-#define PARITAS_HISTFACTORY_TEMPLATES_H
+#pragma once
 
 #include "histfactory/histfactory_frozen.h"
 
@@ -45,5 +44,3 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
 void hf_put_templates(const struct frozen *model, const double *numbers, double *row);
 void hf_suggest_aux(const struct frozen *model, const double *numbers, double *aux);
 void hf_constraint_widths(const struct frozen *model, const double *numbers, double *widths);
-
-#endif

@@ -3,8 +3,7 @@
  * Conditional fits come in waves: the first starts from the free fit, moved by its first-order response.
  * Later ones start from a polynomial through neighbours, which saves most iterations. Many points of a wave
  * share their free fit's covariance (quasi_newton_points.h). */
-#ifndef PARITAS_MINIMA_CONDITIONAL_FITS_H
-#define PARITAS_MINIMA_CONDITIONAL_FITS_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -22,5 +21,3 @@ paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *p
 /* The same at the free fit: not 0 if the parameter is on its bound. */
 paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
                                 double *slope);
-
-#endif

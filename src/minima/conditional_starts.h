@@ -1,6 +1,5 @@
 /* conditional_starts.h: starts of conditional fits, predicted from known fits. */
-#ifndef PARITAS_MINIMA_CONDITIONAL_STARTS_H
-#define PARITAS_MINIMA_CONDITIONAL_STARTS_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -25,5 +24,3 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
 /* A row of n_parameters for each point. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts);
-
-#endif

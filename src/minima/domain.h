@@ -1,6 +1,5 @@
 /* domain.h: which bins make the likelihood infinite or undefined. */
-#ifndef PARITAS_MINIMA_DOMAIN_H
-#define PARITAS_MINIMA_DOMAIN_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -11,5 +10,3 @@ paritas_status domain_say(paritas_context *context, const paritas_model *model, 
 /* Refuses a fit that ended as NON_FINITE (NOT_CONVERGED): "`fit` ended outside the domain: channel ...". */
 paritas_status domain_check(struct infer *infer, paritas_fit_status status, const char *fit,
                             const double *point);
-
-#endif

@@ -1,6 +1,5 @@
 /* fit_notes.h: why a fit behind a statistic has no answer. */
-#ifndef PARITAS_MINIMA_FIT_NOTES_H
-#define PARITAS_MINIMA_FIT_NOTES_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -8,5 +7,3 @@
  * domain or the parameter that is furthest from its minimum. */
 paritas_status fit_notes_points(struct infer *infer, size_t n, const struct infer_point *points);
 paritas_status fit_notes_profile(struct infer *infer, const struct infer_profile *profile);
-
-#endif

@@ -59,11 +59,8 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->model = model;
     arena_open(&infer->arena, &context->allocator);
     infer->base = (paritas_job)PARITAS_JOB_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_job, "job", job, &infer->base));
+    TRY(OPTIONS_READ(context, paritas_job, "job", job, &infer->base));
     infer->starts = infer->base.starts;
-    if (infer->starts > PARITAS_STARTS_MOST)
-        return paritas_refuse(context, "`starts` is %u: there are at most %d", infer->starts,
-                              PARITAS_STARTS_MOST);
     infer->n_parameters = paritas_model_parameter_count(model);
     infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) +
                     paritas_model_template_count(model);

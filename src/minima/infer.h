@@ -3,8 +3,7 @@
  *   infer_open ──► infer_free_fit ──► infer_points (values fixed, rest profiled) ──► infer_slopes
  *
  * Every stage is one job list (conditional_fits.h, lowest_points.h). */
-#ifndef PARITAS_MINIMA_INFER_H
-#define PARITAS_MINIMA_INFER_H
+#pragma once
 
 #include "base/context.h"
 #include "fit/minimum.h"
@@ -122,5 +121,3 @@ bool infer_is_free(const struct infer_profile *profile, size_t parameter);
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 
 paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b);
-
-#endif

@@ -1,6 +1,5 @@
 /* landscape.h: the minima of one data set that searches have met, along its parameter of interest. */
-#ifndef PARITAS_MINIMA_LANDSCAPE_H
-#define PARITAS_MINIMA_LANDSCAPE_H
+#pragma once
 
 #include "minima/search_targets.h"
 
@@ -31,5 +30,3 @@ void landscape_take(struct search *search);
 /* Starts for a fit at this value: the minima at the nearest values on both sides. Room for 2 STATION_ENDS;
  * returns their number. */
 size_t landscape_starts(const struct landscape *landscape, double value, const double **starts);
-
-#endif

@@ -1,6 +1,5 @@
 /* lowest_points.h: conditional fits in the lowest minimum that is found. */
-#ifndef PARITAS_MINIMA_LOWEST_POINTS_H
-#define PARITAS_MINIMA_LOWEST_POINTS_H
+#pragma once
 
 #include "minima/conditional_fits.h"
 
@@ -9,5 +8,3 @@
  * there: a profile that is not the lowest minimum changes. Other minima are searched for
  * (minimum_search.h). */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
-
-#endif

@@ -1,6 +1,5 @@
 /* many_starts.h: random starts, and the minima that fits from them end in. */
-#ifndef PARITAS_MINIMA_MANY_STARTS_H
-#define PARITAS_MINIMA_MANY_STARTS_H
+#pragma once
 
 #include "paritas_fit.h"
 
@@ -11,5 +10,3 @@ void many_starts_draw(size_t n, const double *widths, const double *lower, const
 
 /* Counts a minimum among the *n lowest ones, at most `most`, which ascend. Minima within `same` are one. */
 void many_starts_count(paritas_fit_minimum *minima, size_t *n, size_t most, double twice_nll, double same);
-
-#endif

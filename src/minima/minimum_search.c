@@ -17,15 +17,15 @@
 #define LONG_FIT 12          /* iterations: published analyses take 4 to 9 */
 #define CONTINUATION_STEPS 4 /* to a tested value */
 #define POOL_MOST 32
-#define SEARCHED_MOST 8 /* fits of a data set at once, */
+#define SEARCHED_MOST 8  /* fits of a data set at once, */
 #define SEARCHED_LARGE 3 /* of a large model */
-#define CHECK_LEAST 6 /* random starts of the first data set, */
-#define CHECK_AGAIN 4 /* and of each further one; more of small models: */
+#define CHECK_LEAST 6    /* random starts of the first data set, */
+#define CHECK_AGAIN 4    /* and of each further one; more of small models: */
 #define CHECK_MOST 128
 #define CHECK_WORK 300000.0 /* numbers of slabs */
-#define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
-#define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
-#define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
+#define FIRST_ROUND 8       /* random starts; each round has twice as many as the last, up to */
+#define LARGEST_ROUND 64    /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
+#define ROUNDS_MOST 8       /* a round of the largest size without anything lower is the last */
 
 /* What searches have learnt of a model and all of its data. */
 struct minimum_search {
@@ -192,9 +192,9 @@ static paritas_status add_far(struct search *search)
     const struct infer *infer = search->infer;
     const size_t poi = infer->poi;
     if (poi == infer->n_parameters || infer->search->nonlinear.n == 0) return PARITAS_OK;
-    return search_add_auxiliary(
-        search, fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
-                     2.0 * largest_tested(search)));
+    return search_add_auxiliary(search,
+                                fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
+                                     2.0 * largest_tested(search)));
 }
 
 /* All nonlinear parameters moved together: those of the free fit further out (staus: elsewhere starts end in
@@ -241,8 +241,7 @@ static paritas_status check(struct search *search)
     search->lowered = search->met_new = search->dead_end = false;
     TRY(add_random_starts(search, 1, check_size(infer), starts, &n_starts));
     infer->search->checked = true;
-    struct attempt *attempts =
-        infer_array(infer, n_starts + (search->n + 1) * search->n, sizeof *attempts);
+    struct attempt *attempts = infer_array(infer, n_starts + (search->n + 1) * search->n, sizeof *attempts);
     TRY(infer_memory(infer));
     for (size_t k = 0, i = 0; k < n_starts; i = (i + 1) % search->n_asked)
         if (!search->targets[i].is_lowest) attempts[n++] = (struct attempt){&search->targets[i], starts[k++]};
@@ -420,7 +419,8 @@ static void keep_minima(struct search *search)
     landscape_take(search);
     all->suspicious = all->suspicious || search->profile->landscape->several;
     for (size_t i = 0; i < search->n; i++)
-        for (size_t k = 0; k < search_minima_within(&search->targets[i]) && search->profile->landscape->several; k++)
+        for (size_t k = 0;
+             k < search_minima_within(&search->targets[i]) && search->profile->landscape->several; k++)
             put_in_pool(all, search->targets[i].ends[k].parameters);
     search->profile->landscape->shared = all->n_pool;
 }

@@ -1,6 +1,5 @@
 /* minimum_search.h: further starts for the fits of a statistic, where there may be several minima. */
-#ifndef PARITAS_MINIMA_MINIMUM_SEARCH_H
-#define PARITAS_MINIMA_MINIMUM_SEARCH_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -26,5 +25,3 @@ bool minimum_search_has_factor_at_bound(const struct infer *infer, const double 
 bool minimum_search_is_suspicious(const struct infer *infer); /* signs of several minima */
 bool minimum_search_suspects(const struct infer *infer);      /* toys of this model may have several minima */
 bool minimum_search_has_starts(const struct infer *infer);    /* minima that are starts for other fits */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The lowest minimum is continuous in the tested value. Where two neighbours lie in different ones, each end
  * is a start for the other. */
-#ifndef PARITAS_MINIMA_NEIGHBOURS_H
-#define PARITAS_MINIMA_NEIGHBOURS_H
+#pragma once
 
 #include "minima/conditional_fits.h"
 
@@ -15,5 +14,3 @@ bool neighbours_is_lower(const struct infer *infer, const struct infer_point *a,
  * lower. Its slope is set. Notes in infer->minima what differs. */
 paritas_status neighbours_compare(struct infer *infer, size_t n, struct infer_point *const *ascending,
                                   bool *fresh, bool *lowered);
-
-#endif

@@ -29,9 +29,9 @@ static paritas_status measure_nonlinearity(struct infer *infer, const double *da
     TRY(infer_memory(infer));
     memcpy(point, infer->base.start, n * sizeof *point);
     if (infer->poi < n) point[infer->poi] = at;
-    if (model->family->bends)
-        TRY(model->family->bends(infer->context, model, model->n_templates ? data : NULL, point, NULL,
-                                 nonlinearity));
+    if (model->family->second_differences)
+        TRY(model->family->second_differences(infer->context, model, model->n_templates ? data : NULL, point,
+                                              NULL, nonlinearity));
     for (size_t i = 0; i < n; i++)
         if (!may_move(infer, i) || !(nonlinearity[i] >= NONLINEAR_LEAST)) nonlinearity[i] = 0.0;
     return PARITAS_OK;
@@ -107,8 +107,8 @@ static paritas_status measure_signs(const struct search *search, const struct ta
     TRY(infer_expected(infer, s->parameters, weights));
     for (size_t b = 0; b < model->n_main; b++)
         weights[b] = weights[b] > 0.0 ? 1.0 - data[b] / weights[b] : data[b] > 0.0 ? -1.0 : 1.0;
-    TRY(model->family->bends(infer->context, model, model->n_templates ? infer->base.data : NULL,
-                             s->parameters, weights, signs));
+    TRY(model->family->second_differences(infer->context, model, model->n_templates ? infer->base.data : NULL,
+                                          s->parameters, weights, signs));
     for (size_t i = 0; i < infer->n_parameters; i++)
         signs[i] = may_move(infer, i) && !s->fixed[i] && signs[i] < -SIGN_LEAST ? -signs[i] : 0.0;
     return PARITAS_OK;
@@ -116,7 +116,7 @@ static paritas_status measure_signs(const struct search *search, const struct ta
 
 /* Flips of one target, of which a round tries the strongest that are left. */
 struct flips {
-    const double *from; /* the point; NULL: not yet measured */
+    const double *from;                            /* the point; NULL: not yet measured */
     size_t n, tried, parameters[FLIPS_MOST], ends; /* ends: before the round */
 };
 
@@ -155,7 +155,7 @@ static paritas_status put_flips(const struct search *search, struct target *s, s
 static bool can_bend(const struct search *search)
 {
     const struct frozen *model = paritas_model_frozen(search->infer->model);
-    return model->family->bends && !model->no_expectation;
+    return model->family->second_differences && !model->no_expectation;
 }
 
 paritas_status signs_flip(struct search *search)

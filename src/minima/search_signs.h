@@ -2,8 +2,7 @@
  *
  * Templates that bend give a bin the same rate on both sides of a parameter. Where the fit leaves bins too
  * low, a bend upward lowers the likelihood on either side: twice the NLL then has a minimum on each. */
-#ifndef PARITAS_MINIMA_SEARCH_SIGNS_H
-#define PARITAS_MINIMA_SEARCH_SIGNS_H
+#pragma once
 
 #include "minima/search_targets.h"
 
@@ -28,5 +27,3 @@ paritas_status signs_move(struct infer *infer, const double *parameters, size_t 
 
 /* Flips parameters of all targets, one by one and then those that lowered together, while that lowers. */
 paritas_status signs_flip(struct search *search);
-
-#endif

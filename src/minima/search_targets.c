@@ -9,7 +9,7 @@
 
 #define LOWER 1e-6 /* in twice the NLL: another minimum */
 #define CONTINUED_MOST 3
-#define SMALL_SLAB 10000 /* numbers: some 30 parameters */
+#define SMALL_SLAB 10000   /* numbers: some 30 parameters */
 #define FIRST_ITERATIONS 4 /* then fits on their way to a known minimum are given up */
 #define NEXT_ITERATIONS 20 /* of large models: then fits that are HOPELESS above the lowest are given up */
 #define HOPELESS 25.0
@@ -111,8 +111,7 @@ static void put_start(const struct search *search, const struct attempt *attempt
     const struct infer_point *point = attempt->target->point;
     const struct infer *infer = search->infer;
     for (size_t i = 0; i < infer->n_parameters; i++)
-        start[i] =
-            infer_bounded(infer, i, infer->base.fixed[i] ? infer->base.start[i] : attempt->start[i]);
+        start[i] = infer_bounded(infer, i, infer->base.fixed[i] ? infer->base.start[i] : attempt->start[i]);
     for (size_t j = 0; point && j < point->k; j++) start[point->parameter[j]] = point->value[j];
 }
 
@@ -170,7 +169,9 @@ static bool is_on_the_way(const struct search *search, const struct target *s, d
         bool near = fabs(twice_nll - s->ends[k].twice_nll) < NEAR_LEVEL;
         for (size_t i = 0; i < infer->n_parameters && near; i++) {
             const double width = infer->widths[i], error = search->profile->errors[i],
-                         scale = width > 0.0 ? width : error > 0.0 ? error : 1.0;
+                         scale = width > 0.0   ? width
+                                 : error > 0.0 ? error
+                                               : 1.0;
             near = fabs(point[i] - s->ends[k].parameters[i]) <= NEAR_POINT * scale;
         }
         if (near) return true;
@@ -287,8 +288,7 @@ paritas_status search_give_answers(struct search *search)
         struct target *s = &search->targets[i];
         const size_t met = search_minima_within(s);
         if (met > 1)
-            infer_note_minima(&search->infer->minima, met,
-                              s->ends[met - 1].twice_nll - s->ends[0].twice_nll);
+            infer_note_minima(&search->infer->minima, met, s->ends[met - 1].twice_nll - s->ends[0].twice_nll);
         if (!s->lower) continue;
         if (!s->point) {
             TRY(give_free_fit(search, s));

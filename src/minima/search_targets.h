@@ -1,6 +1,5 @@
 /* search_targets.h: fits whose lowest minimum is looked for, and attempts at them from further starts. */
-#ifndef PARITAS_MINIMA_SEARCH_TARGETS_H
-#define PARITAS_MINIMA_SEARCH_TARGETS_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -21,7 +20,7 @@ struct target {
     paritas_fit_status status;
     double twice_nll;
     const double *parameters, *flipped, *mirrored; /* the points whose neighbours were tried */
-    struct end unconverged;             /* the lowest; parameters NULL: none */
+    struct end unconverged;                        /* the lowest; parameters NULL: none */
     paritas_fit_status unconverged_status;
     bool lower;                 /* than at the beginning */
     bool is_lowest;             /* no point can be lower */
@@ -73,5 +72,3 @@ paritas_status search_give_answers(struct search *search);
 
 /* Minima of a target within MINIMA_WITHIN of its answer. */
 size_t search_minima_within(const struct target *target);
-
-#endif

@@ -16,7 +16,7 @@ enum asimov_change { ASIMOV_STAYS, ASIMOV_FOUND_OTHER, ASIMOV_MADE };
 
 double asymptotic_q(double q, double q_asimov)
 {
-    return q_asimov == 0.0 && q < SAME_MINIMUM ? 0.0 : q;
+    return q_asimov == 0.0 && q < PARITAS_SAME_MINIMUM ? 0.0 : q;
 }
 
 struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,

@@ -4,8 +4,7 @@
  *   asymptotic_test: fits of both at n values of mu ─► q, q_A ─► p-values
  *
  * mu' is 0, or 1 for q0. All mu share the Asimov data: each further mu costs two fits. */
-#ifndef PARITAS_STATISTICS_ASYMPTOTIC_H
-#define PARITAS_STATISTICS_ASYMPTOTIC_H
+#pragma once
 
 #include "minima/infer.h"
 #include "statistics/test_statistic.h"
@@ -48,5 +47,3 @@ double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, dou
 double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);
 #define ASYMPTOTIC_OBSERVED 5
 #define ASYMPTOTIC_CURVES 6
-
-#endif

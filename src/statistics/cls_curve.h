@@ -2,10 +2,8 @@
  *
  * Twice the NLL is nearly a parabola. A root's error goes with the fourth power of the distance to the
  * points: two or three rounds of fits reach 1e-9. Outside, the curve is a parabola. */
-#ifndef PARITAS_CLS_CURVE_H
-#define PARITAS_CLS_CURVE_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define CURVE_NODES_MAX 72
@@ -29,5 +27,3 @@ double curve_value(const struct curve *curve, double x);
 
 /* Root of f in [a, b], to a few ulp. f must change sign: +-HUGE_VAL is fine, NaN counts as negative. */
 double find_root(double (*f)(const void *user, double x), const void *user, double a, double b);
-
-#endif

@@ -212,10 +212,9 @@ static paritas_status follow(struct search *s, bool *lowered)
 static paritas_status check(struct infer *infer, const paritas_contour_request *request)
 {
     paritas_context *context = infer->context;
-    REQUIRE_AS(context, "levels, points, best", request->levels, request->points, request->best);
+    REQUIRE_AS(context, "parameters, levels, points, best", request->parameters, request->levels,
+               request->points, request->best);
     TRY(infer_check_profiled(infer, 2, request->parameters));
-    if (request->n_points < 4)
-        return paritas_refuse(context, "n_points: %zu; a contour needs 4 or more", request->n_points);
     for (size_t i = 0; i < request->n_levels; i++)
         if (!(request->levels[i] > 0.0 && request->levels[i] < 1.0))
             return paritas_refuse(context, "levels[%zu]: %g is not between 0 and 1", i, request->levels[i]);
@@ -254,7 +253,7 @@ paritas_status paritas_contour(paritas_context *context, const paritas_model *mo
 {
     paritas_contour_request request = PARITAS_CONTOUR_REQUEST_DEFAULT;
     TRY(SIZED_CHECK(context, paritas_contour_request, "request", 1, given));
-    TRY(SIZED_TAKE(context, paritas_contour_request, "request", given, &request));
+    TRY(OPTIONS_READ(context, paritas_contour_request, "request", given, &request));
     TRY(SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best));
     TRY(SIZED_CHECK(context, paritas_contour_point, "points", request.n_levels * request.n_points,
                     request.points));

@@ -1,6 +1,5 @@
 /* limit.h: shared by limits from formulas and from toys. */
-#ifndef PARITAS_STATISTICS_LIMIT_H
-#define PARITAS_STATISTICS_LIMIT_H
+#pragma once
 
 #include "statistics/asymptotic.h"
 
@@ -14,5 +13,3 @@ struct limit_fits {
 /* paritas_limit in an open call. The POI's bound stays widened. fits: NULL allowed. */
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits);
-
-#endif

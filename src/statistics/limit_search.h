@@ -3,8 +3,7 @@
  *   tests so far ─► limit_search_propose: brackets of the six curves ─► limit_search_collect: values to test
  *
  * The caller fits them and adds them to the tests, until all brackets are settled or hopeless. */
-#ifndef PARITAS_STATISTICS_LIMIT_SEARCH_H
-#define PARITAS_STATISTICS_LIMIT_SEARCH_H
+#pragma once
 
 #include "statistics/limit_tests.h"
 
@@ -44,5 +43,3 @@ void limit_search_give_up(struct bracket *bracket, enum paritas_reason reason);
 bool limit_search_has_answer(const struct limit_tests *tests, int curve, double mu);
 /* Where the curve crosses the level between two tests, ascending; PARITAS_CROSSINGS_MOST at most. */
 size_t limit_search_crossings(const struct limit_tests *tests, int curve, double *crossings);
-
-#endif

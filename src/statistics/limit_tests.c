@@ -258,8 +258,8 @@ static paritas_status search_points(struct limit_tests *tests, struct infer_prof
 paritas_status limit_tests_search(struct limit_tests *tests, size_t n, const size_t *which, bool *fresh)
 {
     struct asymptotic *a = &tests->a;
-    struct infer_point **points = infer_array(a->infer, 3 * n, sizeof *points),
-                       **asimov = points + n, **other = asimov + n;
+    struct infer_point **points = infer_array(a->infer, 3 * n, sizeof *points), **asimov = points + n,
+                       **other = asimov + n;
     size_t m = 0, n_data = 0;
     bool lowered = false, remade;
     TRY(infer_memory(a->infer));

@@ -2,8 +2,7 @@
  *
  * CLs(mu) follows from the interpolated observed and Asimov profiles (cls_curve.h). The lowest minimum is
  * continuous in mu. If CLs is not, a fit is in a higher minimum: neighbours' fits are starts for it. */
-#ifndef PARITAS_STATISTICS_LIMIT_TESTS_H
-#define PARITAS_STATISTICS_LIMIT_TESTS_H
+#pragma once
 
 #include "statistics/asymptotic.h"
 #include "statistics/cls_curve.h"
@@ -51,5 +50,3 @@ double limit_tests_excess_from(const struct limit_tests *tests, int curve, size_
 
 /* Does a profile fall, or CLs rise, above the best fit? */
 bool limit_tests_turn(const struct limit_tests *tests);
-
-#endif

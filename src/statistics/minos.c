@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
 #define ROUNDS_MAX 16

@@ -3,7 +3,6 @@
 #include "base/sized.h"
 #include "base/math/probability.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

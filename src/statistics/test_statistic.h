@@ -1,8 +1,7 @@
 /* test_statistic.h: all that depends on the test statistic.
  *
  * To add one: a line in PARITAS_STATISTIC_LIST (paritas_statistics.h), its formula in test_statistic.c. */
-#ifndef PARITAS_STATISTICS_TEST_STATISTIC_H
-#define PARITAS_STATISTICS_TEST_STATISTIC_H
+#pragma once
 
 #include "base/context.h"
 
@@ -38,5 +37,3 @@ double statistic_other(paritas_test_statistic statistic);
 /* The statistic from twice the NLL, fixed and free. */
 double statistic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free);
 double statistic_answer(paritas_test_statistic statistic, double clsb, double clb);
-
-#endif

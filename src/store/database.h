@@ -1,6 +1,5 @@
 /* database.h: access to SQLite, with its errors translated. For src/store alone. */
-#ifndef PARITAS_STORE_DATABASE_H
-#define PARITAS_STORE_DATABASE_H
+#pragma once
 
 #include "base/context.h"
 #include "base/platform.h"
@@ -59,5 +58,3 @@ paritas_status lock_take(paritas_context *context, const char *name, const char 
 void lock_drop(struct store_lock *lock);
 /* Fails if another process holds it. */
 paritas_status lock_check(paritas_context *context, const char *name, const char *real);
-
-#endif

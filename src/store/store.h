@@ -17,8 +17,7 @@
  *
  * Memory: the context's allocator; SQLite uses malloc, up to 2 MB a store. One thread at a time; no use
  * after fork(). */
-#ifndef PARITAS_STORE_STORE_H
-#define PARITAS_STORE_STORE_H
+#pragma once
 
 #include "store/store_records.h"
 
@@ -74,5 +73,3 @@ paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STA
 paritas_status store_set_fact(struct store *store, const char *name, double value);
 /* NaN if unknown */
 paritas_status store_get_fact(struct store *store, const char *name, double *value, bool *known);
-
-#endif

@@ -1,6 +1,5 @@
 /* store_records.h: the key of a run of toys, and the toys of a run of fits. */
-#ifndef PARITAS_STORE_RECORDS_H
-#define PARITAS_STORE_RECORDS_H
+#pragma once
 
 #include "base/context.h"
 
@@ -34,5 +33,3 @@ typedef const double *store_vector;
 struct store_fit {
     STORE_FIT_FIELDS(PARITAS_MEMBER, )
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* store_rows.h: the open store and its rows, for src/store alone. A row is a paritas_toy or (FITS) a
  * struct store_fit. */
-#ifndef PARITAS_STORE_ROWS_H
-#define PARITAS_STORE_ROWS_H
+#pragma once
 
 #include "store/database.h"
 #include "store/store_run.h"
@@ -37,5 +36,3 @@ struct cursor {
 paritas_status cursor_open(struct cursor *cursor, struct store *store, const struct key_range *range);
 paritas_status cursor_next(struct cursor *cursor, bool *more);
 void cursor_close(struct cursor *cursor); /* zeros: no-op */
-
-#endif

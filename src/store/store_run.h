@@ -1,7 +1,6 @@
 /* store_run.h: what every kind of store shares: the key of a run, and the columns of its rows. Knows no
  * SQLite. */
-#ifndef PARITAS_STORE_RUN_H
-#define PARITAS_STORE_RUN_H
+#pragma once
 
 #include "store/store_records.h"
 
@@ -58,5 +57,3 @@ uint64_t row_toy(const struct store_table *table, const void *row);
 void row_name(char name[160], enum store_kind kind, const void *row);
 /* Compares rows by the key, for sorting. */
 int row_compare(enum store_kind kind, const void *a, const void *b);
-
-#endif

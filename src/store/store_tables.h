@@ -1,6 +1,5 @@
 /* store_tables.h: the tables of a store's file and the key in them, for src/store alone. */
-#ifndef PARITAS_STORE_TABLES_H
-#define PARITAS_STORE_TABLES_H
+#pragma once
 
 #include "store/store_rows.h"
 
@@ -14,5 +13,3 @@ paritas_status store_recognise(struct store *store, bool *empty);
 /* Fails with `status` if the runs differ, except in `without`; `whose` names `other` ("this run"). */
 paritas_status store_compare(struct store *store, const struct store_run *other, const char *without,
                              const char *whose, paritas_status status);
-
-#endif

@@ -11,7 +11,6 @@
 #include "toys/toys.h"
 
 #include <math.h>
-#include <string.h>
 
 /* In deviance form every term is 0 at its best: only constants are left. */
 static double saturated_model(const struct infer *infer)

@@ -395,7 +395,7 @@ paritas_status paritas_look_elsewhere(paritas_context *context, const paritas_lo
     paritas_look_elsewhere_request request = PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT;
     paritas_toys_options options;
     TRY(SIZED_CHECK(context, paritas_look_elsewhere_request, "request", 1, given));
-    TRY(SIZED_TAKE(context, paritas_look_elsewhere_request, "request", given, &request));
+    TRY(OPTIONS_READ(context, paritas_look_elsewhere_request, "request", given, &request));
     TRY(toys_take_options(context, given_options, &options));
     TRY(SIZED_CHECK(context, paritas_look_elsewhere_result, "result", 1, result));
     TRY(check(context, &request, &options));
@@ -403,7 +403,7 @@ paritas_status paritas_look_elsewhere(paritas_context *context, const paritas_lo
     struct search search = {.context = context,
                             .request = &request,
                             .options = &options,
-                            .same = fits_are_raw(context) ? RAW_SAME_MINIMUM : SAME_MINIMUM,
+                            .same = fits_are_raw(context) ? RAW_SAME_MINIMUM : PARITAS_SAME_MINIMUM,
                             .result = result,
                             .points = paritas_allocate(context, request.n_points, sizeof *search.points)};
     if (!search.points) return paritas_fail_memory(context);

@@ -2,8 +2,7 @@
  *
  *   expected data ─► toy_fits_open: their fit, near which toys' fits end ─► store, ensemble
  *   toy_fits_run: stored rows, then chunks of toys ─► fit ─► errors ─► `see` ─► store, caller */
-#ifndef PARITAS_TOYS_TOY_FITS_H
-#define PARITAS_TOYS_TOY_FITS_H
+#pragma once
 
 #include "minima/infer.h"
 #include "toys/toy_runner.h"
@@ -42,5 +41,3 @@ paritas_status toy_fits_open(struct toy_fits *fits, struct infer *infer,
                              const struct toy_fits_options *options);
 void toy_fits_close(struct toy_fits *fits);
 paritas_status toy_fits_run(struct toy_fits *fits);
-
-#endif

@@ -8,7 +8,7 @@ void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                    paritas_test_statistic statistic, double mu)
 {
     *pool = (struct toy_pool){.context = context,
-                              .same = raw ? RAW_SAME_MINIMUM : SAME_MINIMUM,
+                              .same = raw ? RAW_SAME_MINIMUM : PARITAS_SAME_MINIMUM,
                               .statistic = statistic,
                               .mu = statistic_tested(statistic, mu)};
     pool->place[TOY_TESTED] = pool->mu;

@@ -1,6 +1,5 @@
 /* toy_pool.h: statistics of toys, gathered for p-values. */
-#ifndef PARITAS_TOYS_TOY_POOL_H
-#define PARITAS_TOYS_TOY_POOL_H
+#pragma once
 
 #include "base/context.h"
 #include "statistics/test_statistic.h"
@@ -42,5 +41,3 @@ paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path);
 
 /* Percentile of the normal distribution at i - 2 standard deviations. */
 double toy_percentile(int i);
-
-#endif

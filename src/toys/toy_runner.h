@@ -1,8 +1,7 @@
 /* toy_runner.h: runs of toys, without statistics: chunks, progress, tally.
  *
  *   toys first .. end - 1 ─► chunks, ensembles in turn ─► those not present ─► run ─► progress */
-#ifndef PARITAS_TOYS_TOY_RUNNER_H
-#define PARITAS_TOYS_TOY_RUNNER_H
+#pragma once
 
 #include "fit/profiles/ensemble.h"
 
@@ -30,5 +29,3 @@ void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile);
 /* k / n and its standard error. Its variance uses (k + 1) / (n + 2), so 0 and n are not certain. n = 0:
  * NaN. */
 double toy_fraction(uint64_t k, uint64_t n, double *error);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * As pyhf's ToyCalculator: nuisance parameters from the conditional fit to data; main and auxiliary data
  * drawn. p-value: fraction of toys with at least the observed statistic. */
-#ifndef PARITAS_TOYS_TOYS_H
-#define PARITAS_TOYS_TOYS_H
+#pragma once
 
 #include "fit/profiles/ensemble.h"
 #include "minima/infer.h"
@@ -90,5 +89,3 @@ void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose);
-
-#endif

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define ROOM 8.0    /* half widths, some 13 to 16 standard deviations */
 #define STEPS_OUT 3 /* beyond an edge whose error is not known yet */

@@ -25,7 +25,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CURVES ASYMPTOTIC_CURVES
 #define FIRST_TOYS 1000

@@ -4,7 +4,6 @@
 #include "toys/toys.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Mean and squared distances from it (Welford, Technometrics 4 (1962) 419). */
 struct spread {

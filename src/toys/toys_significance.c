@@ -5,7 +5,6 @@
 #include "toys/toys.h"
 
 #include <math.h>
-#include <string.h>
 
 double toy_significance(double p, double p_error, uint64_t n, double *error, double *at_least)
 {

@@ -9,8 +9,7 @@
  *   (e_j - r) (d - (e_j + r) / 2) / s^2    of a measurement; r: of the tested value
  * With p_j this density, the weight of hypothesis H is p_H / mean of p_j over all J strengths. It is at most
  * J, since both hypotheses are among them. */
-#ifndef PARITAS_TOYS_TOYS_WEIGHTS_H
-#define PARITAS_TOYS_TOYS_WEIGHTS_H
+#pragma once
 
 #include "minima/infer.h"
 
@@ -51,5 +50,3 @@ paritas_status toy_weights_open(struct infer *infer, int n_places, const double 
                                 struct toy_weights *weights);
 /* Finds weights of the first n_hypotheses places. data: the user's order. */
 void toy_weights_find(const struct toy_weights *weights, const double *data, int n_hypotheses, double *found);
-
-#endif

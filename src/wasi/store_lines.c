@@ -2,7 +2,6 @@
 #include "wasi/store_lines.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

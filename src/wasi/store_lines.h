@@ -7,8 +7,7 @@
  *
  * Numbers keep their bits; NaN is null. An open store has all rows in memory. Each call adds its lines at
  * once; a last line that a kill cut off does not count. Nothing hinders a second program. */
-#ifndef PARITAS_WASI_STORE_LINES_H
-#define PARITAS_WASI_STORE_LINES_H
+#pragma once
 
 #include "base/json/json.h"
 #include "store/store.h"
@@ -48,5 +47,3 @@ paritas_status lines_keep_fact(struct store *store, const char *name, double val
 void *lines_row(const struct store *store, size_t i);
 /* Sorts by the key. Fails if a toy is there twice. */
 paritas_status lines_sort(struct store *store);
-
-#endif

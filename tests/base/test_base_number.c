@@ -23,6 +23,14 @@ static double random_double(uint64_t *random)
     }
 }
 
+static double number_read(const char *literal, size_t length)
+{
+    struct decimal decimal;
+    const char *reason;
+    number_scan(literal, literal + length, &decimal, &reason);
+    return number_value(&decimal, literal, length);
+}
+
 /* The test program runs in the C locale, where strtod is the standard's: correctly rounded in every libc we
  * build with. */
 static void reads_as_strtod(const char *text)

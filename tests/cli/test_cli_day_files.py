@@ -149,6 +149,12 @@ BYTES = {
         3,
         "the compressed data are damaged",
     ),
+    "compressed, with zeros behind": (lambda text: gzip.compress(text) + bytes(512), 0, "sweeps: fitted 2\n"),
+    "compressed, with words behind": (
+        lambda text: gzip.compress(text) + b"more",
+        3,
+        "the compressed data are damaged",
+    ),
     "compressed words": (lambda text: gzip.compress(b"no day\n"), 3, "line 1: 2 fields instead of 183"),
 }
 

@@ -3,6 +3,7 @@ on the shipped example."""
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -55,6 +56,19 @@ def test_the_table_says_why_without_the_name_twice():
         assert device["name"] in rows and "device '" not in rows[device["name"]]
         if not device["usable"]:
             assert device["reason"].startswith("device '") and rows[device["name"]].startswith("none ")
+
+
+def test_the_build_says_which_kernels_it_has():
+    done = run("devices", "--json")
+    build = json.loads(done.stdout)["build"]
+    sets = listed()[0]["description"].split("built: ")[1].split()
+    assert {name.split("_", 1)[1].rpartition("_")[0] for name in build["variants"]} == set(sets)
+    assert all(re.fullmatch(r"f(64|32)_\w+_w\d+p\d+", name) for name in build["variants"])
+    assert 0 <= build["cuda_bytes"] <= build["cuda_bytes_unpacked"]
+    assert (build["cuda_kernels"] == 0) == (build["cuda_bytes"] == 0)
+    line = run("devices").stdout.splitlines()[-1]
+    assert line.startswith(f"built: {len(build['variants'])} variants of the CPU's kernels, ")
+    assert f" {build['cuda_kernels']} of CUDA's kernels" in line
 
 
 def test_devices_beside_the_cpu_keep_the_contract():

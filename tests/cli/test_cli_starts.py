@@ -110,7 +110,7 @@ def test_a_ranking_of_nothing_has_the_fits_status(tmp_path):
 def test_starts_have_a_maximum():
     for command in ("fit", "hypotest", "hypotest-toys"):
         done = run(command, TWO, "--starts", "100001")
-        assert done.returncode == 2 and "--starts takes at most 100000" in done.stderr
+        assert done.returncode == 2 and "--starts takes a number at most 100000" in done.stderr
 
 
 def test_asimov_data_of_such_a_fit_name_fit_and_bin(tmp_path):

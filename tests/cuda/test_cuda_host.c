@@ -5,6 +5,7 @@
 #include "cuda/compare.h"
 #include "cuda/stand_in.h"
 #include "device/cuda/cuda.h"
+#include "device/kernel_embedded.h"
 #include "opencl/workspace.h"
 
 static struct fake_cuda *fake;
@@ -157,7 +158,7 @@ TEST(without_a_compiler_the_embedded_kernels_run)
 {
     set_up();
     fake->driver = 10020;
-    if (!paritas_cuda_embedded[0].ptx) {
+    if (!paritas_kernels_embedded[0].packed) {
         assert_no_device("not embedded");
         return;
     }

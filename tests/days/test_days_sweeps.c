@@ -109,7 +109,8 @@ TEST(a_wrong_polarity_is_the_cause_of_a_day_without_good_sweeps)
     paritas_losscone_result results[N];
     paritas_day_cause cause = PARITAS_INIT(paritas_day_cause);
     unsigned char good[N];
-    draw.potential = (paritas_range){-200.0, -50.0};
+    draw.true_potential_lower = -200.0;
+    draw.true_potential_upper = -50.0;
     draw.beams = 0.0;
     for (int wrong = 0; wrong < 2; wrong++) {
         paritas_day_options options = known_options();

@@ -103,7 +103,7 @@ static paritas_status take(struct run *run, enum step step)
     static double values[MANY], gradients[MANY * MANY], hessians[MANY * MANY * MANY], parameters[MANY],
         errors[MANY], covariance[MANY * MANY];
     static const double mu[] = {0.5, 1.0, 2.0};
-    static const size_t first = 0;
+    static const size_t first = 0, both[] = {0, 1};
     static paritas_hypotest_result tests[3] = {PARITAS_INIT(paritas_hypotest_result)};
     static paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     static paritas_ranking_entry entries[MANY] = {PARITAS_INIT(paritas_ranking_entry)};
@@ -159,8 +159,8 @@ static paritas_status take(struct run *run, enum step step)
                                   .points = points));
     case CONTOUR:
         return paritas_contour(context, run->model, NULL,
-                               SIZED(paritas_contour_request, .parameters = {0, 1}, .n_levels = 1,
-                                     .levels = mu, .n_points = 4, .best = &result, .points = edges));
+                               SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = mu,
+                                     .n_points = 4, .best = &result, .points = edges));
     case HYPOTEST:
         return paritas_hypotest(context, run->model, NULL, PARITAS_STATISTIC_QTILDE, 3, mu, tests);
     case LIMIT:

@@ -48,7 +48,7 @@ struct calling {
 };
 
 static const double mu[FEW] = {0.5, 1.0, 1.5}, half = 0.5;
-static const size_t poi = 0;
+static const size_t poi = 0, both[] = {0, 1};
 static char store[80];
 static double row[2], numbers[2];
 /* the best fit of the model, for MINOS */
@@ -81,7 +81,7 @@ static void set_up(struct calling *c)
     c->scan_request = *SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = FEW,
                              .values = mu, .best = c->fits, .points = c->points);
     c->points[0].size = sizeof c->points[0];
-    c->contour_request = *SIZED(paritas_contour_request, .parameters = {0, 1}, .n_levels = 1, .levels = &half,
+    c->contour_request = *SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = &half,
                                 .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges);
     c->edges[0].size = sizeof c->edges[0];
     const paritas_yields yields = {numbers, numbers, numbers, numbers, numbers};

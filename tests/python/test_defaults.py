@@ -31,6 +31,9 @@ WRITTEN = [
     ("paritas_fit_options", "fit", paritas.fit, {"start_is_near": ""}),
     ("paritas_toys_options", "hypotest-toys", paritas.hypotest_toys,
      {"n": "", "shard": "", "shards": "", "newton_only": "", "importance": ""}),
+    ("paritas_job", "hypotest", paritas.hypotest, {}),
+    ("paritas_contour_request", "contour", paritas.contour, {"n_points": "points"}),
+    ("paritas_look_elsewhere_request", "look-elsewhere", paritas.look_elsewhere, {"upcrossed": ""}),
 ]  # fmt: skip
 #: commands, and the functions of Python that answer the same question
 SAME = [
@@ -150,7 +153,7 @@ def test_every_option_has_its_default_in_the_help_and_in_python(name, commands, 
 
 def test_every_command_names_the_option_whose_number_is_out_of_bounds():
     described = {}
-    for name in [one[0] for one in STRUCTS + WRITTEN]:
+    for name in [*(one[0] for one in STRUCTS + WRITTEN), "paritas_synthetic_options"]:
         for option in _engine.options(name).values():
             described.setdefault(option.word, []).append(option)
     refused = set()

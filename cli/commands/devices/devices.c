@@ -39,6 +39,31 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
+static void write_build(struct writer *w)
+{
+    const paritas_build build = paritas_library_build();
+    char name[40];
+    write_object(w, "build", true);
+    write_array(w, "variants", false);
+    for (size_t i = 0; i < build.variants; i++)
+        write_string(w, NULL, paritas_library_variant(i, sizeof name, name));
+    write_close(w);
+    write_members(w, "cuda_kernels:z cuda_bytes:z cuda_bytes_unpacked:z", build.cuda_kernels,
+                  build.cuda_bytes, build.cuda_bytes_unpacked);
+    write_close(w);
+}
+
+static void append_build(struct text *out)
+{
+    const paritas_build build = paritas_library_build();
+    text_format(out, "built: %zu variants of the CPU's kernels, %zu of CUDA's kernels", build.variants,
+                build.cuda_kernels);
+    if (build.cuda_kernels > 0)
+        text_format(out, " (%.1f MB, unpacked %.1f MB)", (double)build.cuda_bytes / 1e6,
+                    (double)build.cuda_bytes_unpacked / 1e6);
+    text_format(out, "\n");
+}
+
 static void write_json(struct writer *w, size_t n, const paritas_device_info *found)
 {
     write_object(w, NULL, true);
@@ -51,6 +76,7 @@ static void write_json(struct writer *w, size_t n, const paritas_device_info *fo
                   (size_t)one->memory);
     }
     write_close(w);
+    write_build(w);
     write_close(w);
 }
 
@@ -84,10 +110,12 @@ static int run(struct session *session)
         NAME_OPTIONS(found[i].reason_f64);
         NAME_OPTIONS(found[i].reason_f32);
     }
-    if (session->json)
+    if (session->json) {
         write_json(&session->writer, n, found);
-    else
+    } else {
         write_table(&session->out, n, found);
+        append_build(&session->out);
+    }
     return PARITAS_OK;
 }
 

@@ -1,6 +1,5 @@
 /* parity_contract.h: all numbers that a context answers, to compare contexts. */
-#ifndef PARITAS_PARITY_CONTRACT_H
-#define PARITAS_PARITY_CONTRACT_H
+#pragma once
 
 #include "session/session.h"
 
@@ -59,5 +58,3 @@ paritas_status contract_ask(struct session *session, paritas_context *context,
 
 /* Distance in ulps: 0 for equal bits, 2^64 - 1 if only one is a number. */
 uint64_t contract_ulps(double a, double b);
-
-#endif

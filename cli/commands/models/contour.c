@@ -9,14 +9,14 @@ static const struct option options[] = {
     {"--par", OPTION_TEXT, "NAME",
      "one of the two parameters; give it twice. Given once: with the parameter of interest. "
      "Default: two --poi"},
-    {"--confidence", OPTION_PART, "CL", "confidence of a region; may be repeated; default: 0.6827 and 0.95"},
-    {"--points", OPTION_COUNT, "N", "of each contour, 4 or more", "40"},
+    {"--confidence", OPTION_PART, "CL",
+     "confidence of a region; may be repeated; default: one standard deviation's and 95 %"},
+    LIBRARY_ROW("--points", paritas_contour_request),
     OPTION_ASIMOV("use Asimov data"),
     {0},
 };
 
-/* one standard deviation, and the field's 95 % */
-static const double usual_levels[] = {0.68268949213708585, 0.95};
+static const double usual_levels[] = PARITAS_CONTOUR_CONFIDENCE;
 
 struct contours {
     size_t parameters[2], n_levels, n_points;
@@ -58,8 +58,6 @@ static paritas_status lay_out(struct session *session, struct contours *c)
     TRY(read_parameters(session, c->parameters));
     while (option_next(session, "--confidence", &at)) given_levels++;
     c->n_points = option_count(session, "--points");
-    if (c->n_points < 4)
-        return usage_failure(session, "--points %zu: a contour needs 4 or more", c->n_points);
     c->n_levels = given_levels > 0 ? given_levels : COUNT_OF(usual_levels);
     c->levels = arena_numbers(session, c->n_levels);
     c->best_parameters = arena_numbers(session, session->n_parameters);
@@ -77,7 +75,7 @@ static paritas_status analyse(struct session *session, void *result)
     c->best.size = sizeof c->best;
     TRY(lay_out(session, c));
     const paritas_contour_request request = {.size = sizeof request,
-                                             .parameters = {c->parameters[0], c->parameters[1]},
+                                             .parameters = c->parameters,
                                              .n_levels = c->n_levels,
                                              .levels = c->levels,
                                              .n_points = c->n_points,

@@ -12,8 +12,7 @@ static const struct option options[] = {
     {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
     {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
     LIBRARY_ROWS(PARITAS_FIT_OPTIONS, paritas_fit_options),
-    {"--starts", OPTION_COUNT, "N",
-     "fit from the suggested start and N - 1 random ones, N at most 100000; the lowest minimum answers"},
+    LIBRARY_ROW("--starts", paritas_job),
     {0},
 };
 

@@ -30,8 +30,7 @@ static paritas_status analyse(struct session *session, void *result)
     found->edges.size = sizeof found->edges;
     found->scan[0].size = sizeof found->scan[0];
     TRY(toy_run_open(session, &found->toys));
-    request.level = option_number(session, "--level");
-    request.rtol = option_number(session, "--rtol");
+    TRY(options_take(session, "paritas_interval_toys_request", &request));
     request.scan = found->scan;
     request.scan_room = PARITAS_SCAN_MOST;
     paritas_status status = paritas_interval_toys(session->context, session->model, &session->job, &request,

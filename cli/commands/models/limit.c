@@ -53,8 +53,7 @@ static paritas_status analyse(struct session *session, void *result)
     paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
     l->limits.size = sizeof l->limits;
     l->scan[0].size = sizeof l->scan[0];
-    request.statistic = statistic_of(session);
-    request.level = level_of(session);
+    TRY(options_take(session, "paritas_limit_request", &request));
     request.scan = l->scan;
     request.scan_room = PARITAS_SCAN_MOST;
     TRY(paritas_limit(session->context, session->model, &session->job, &request, &l->limits));
@@ -154,12 +153,10 @@ static paritas_status analyse_toys(struct session *session, void *result)
     paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     l->limits.size = sizeof l->limits;
     l->scan[0].size = sizeof l->scan[0];
-    l->rtol = option_number(session, "--rtol");
     TRY(toy_run_open(session, &l->toys));
     if (option_whole(session, "--ntoys") == 0) l->toys.options.n = PARITAS_LIMIT_TOYS;
-    request.statistic = statistic_of(session);
-    request.level = level_of(session);
-    request.rtol = l->rtol;
+    TRY(options_take(session, "paritas_limit_toys_request", &request));
+    l->rtol = request.rtol;
     request.scan = l->scan;
     request.scan_room = PARITAS_SCAN_MOST;
     paritas_status status = paritas_limit_toys(session->context, session->model, &session->job, &request,

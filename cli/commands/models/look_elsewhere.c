@@ -9,9 +9,7 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--upcrossed", OPTION_NUMBER, "Q0",
-     "count how often q0 rises above this value from point to point; for patches with one number each",
-     "0.5"},
+    LIBRARY_ROW("--upcrossed", paritas_look_elsewhere_request),
     {0},
 };
 

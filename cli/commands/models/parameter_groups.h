@@ -1,6 +1,5 @@
 /* parameter_groups.h: --groups, parameters by patterns of their names, and what they do to the error. */
-#ifndef PARITAS_CLI_PARAMETER_GROUPS_H
-#define PARITAS_CLI_PARAMETER_GROUPS_H
+#pragma once
 
 #include "session/session.h"
 
@@ -22,5 +21,3 @@ struct parameter_groups {
 paritas_status groups_break_down(struct session *session, struct parameter_groups *groups);
 void groups_write(struct writer *writer, const struct parameter_groups *groups);
 void groups_describe(struct session *session, const struct parameter_groups *groups);
-
-#endif

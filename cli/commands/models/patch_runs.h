@@ -1,6 +1,5 @@
 /* patch_runs.h: one command for all patches of a set. */
-#ifndef PARITAS_PATCH_RUNS_H
-#define PARITAS_PATCH_RUNS_H
+#pragma once
 
 #include "print/table.h"
 #include "session/session.h"
@@ -28,5 +27,3 @@ paritas_status patch_load(struct session *session, const struct patches *patches
  * context each. Accelerator: one by one in the session's context. --device auto: one thread may use an
  * accelerator; its lines say so. A failed patch gets a line; the command fails at the end. */
 paritas_status run_patches(struct session *session, const struct analysis *analysis);
-
-#endif

@@ -1,6 +1,5 @@
 /* toy_runs.h: shared by commands that draw toys. */
-#ifndef PARITAS_CLI_TOY_RUNS_H
-#define PARITAS_CLI_TOY_RUNS_H
+#pragma once
 
 #include "analysis.h"
 
@@ -46,5 +45,3 @@ void importance_describe(struct text *out, const paritas_hypotest_toys_result *r
 void hypotest_toys_write(struct writer *writer, const paritas_hypotest_toys_result *result);
 void hypotest_toys_describe(struct session *session, const char *poi,
                             const paritas_hypotest_toys_result *result);
-
-#endif

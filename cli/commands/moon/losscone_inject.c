@@ -291,7 +291,7 @@ static int run(struct session *session)
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     TRY(losscone_plan_open(session, &j.plan));
-    TRY(truth_plan_open(session, j.plan.options.seed, &j.truth));
+    TRY(truth_plan_open(session, &j.truth));
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
     losscone_plan_take(&j.plan, &j.options);
     j.options.theta = j.theta;

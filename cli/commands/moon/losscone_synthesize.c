@@ -15,7 +15,7 @@ static const struct option options[] = {
     {"--days", OPTION_COUNT, "N", "", "1"},
     {"--sweeps", OPTION_COUNT, "N", "a day, at most 1080", "970"},
     {"--start", OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
-    {"--seed", OPTION_WHOLE, "N", "", "42"},
+    LIBRARY_ROW("--seed", paritas_synthetic_options),
     {"--exact", OPTION_FLAG, NULL, "numbers that read back to the same bits; default: the archive's digits"},
     {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
     LIBRARY_ROW("--background", paritas_losscone_options),
@@ -54,7 +54,7 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
     if (s->sweeps > 1080)
         return usage_failure(session, "--sweeps takes a number up to 1080: a day has no more of them");
     TRY(make_folder(session, s->folder));
-    TRY(truth_plan_open(session, option_whole(session, "--seed"), &s->plan));
+    TRY(truth_plan_open(session, &s->plan));
     s->plan.draw.weighted = option_value(session, "--response-weights")->choice == 0;
     s->plan.draw.theta = s->theta;
     return paritas_er_theta(session->context, option_text(session, "--theta"), s->theta);

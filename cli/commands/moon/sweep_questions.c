@@ -2,7 +2,6 @@
 #include "commands/moon/sweep_questions.h"
 #include "days/day_truth.h"
 
-#include <math.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS

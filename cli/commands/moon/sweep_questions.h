@@ -1,7 +1,6 @@
 /* sweep_questions.h: synthetic sweeps and spectra, and what a context answers about them, to compare and to
  * time contexts. */
-#ifndef PARITAS_SWEEP_QUESTIONS_H
-#define PARITAS_SWEEP_QUESTIONS_H
+#pragma once
 
 #include "session/session.h"
 #include "paritas_kappa.h"
@@ -66,5 +65,3 @@ paritas_status sweep_work_open(struct session *session, paritas_context *maker, 
 /* Asks a context. answer: NULL if only the time matters. A failure becomes the session's. */
 paritas_status sweep_ask(struct session *session, paritas_context *context, const struct sweep_work *work,
                          enum sweep_question question, struct sweep_answer *answer);
-
-#endif

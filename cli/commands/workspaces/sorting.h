@@ -1,6 +1,5 @@
 /* sorting.h: ascending numbers and texts. */
-#ifndef PARITAS_CLI_SORTING_H
-#define PARITAS_CLI_SORTING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@ void sort_numbers(size_t n, double *values);
 void sort_texts(size_t n, const char **texts);
 /* NaN without a value. */
 double sorted_median(size_t n, const double *values);
-
-#endif

@@ -124,7 +124,7 @@ class _Reader:
             observations.append({"name": name, "data": self._observation(channel)})
             channels.append({"name": name, "samples": self._samples(channel)})
         measurements = [self._measurement(element) for element in top.all("Measurement")]
-        self.gammas.drop_held(channels)
+        self.gammas.drop_constant(channels)
         spec = {
             "measurements": measurements,
             "channels": channels,

@@ -270,7 +270,7 @@ class Gammas:
         self._fix_constants(found, named)
 
     def _fix_constants(self, found: GammaSet, named: Any) -> None:
-        """Removes widths if every analysis holds the parameters at 1."""
+        """Removes widths if every analysis fixes the parameters at 1."""
         every = range(len(found.parameters))
         frozen = [{i for i in every if one.constant(found.parameters[i])} for one in self.analyses]
         for i in every:

@@ -20,7 +20,7 @@ class GammaSettings:
     def __init__(self) -> None:
         self.places: dict[str, tuple[str, int]] = {}  # ROOT's name -> set here, bin
         self.bins: dict[str, int] = {}
-        self.held: list[
+        self.constant: list[
             dict[str, tuple[frozenset[int], Element]]
         ] = []  # some of a set's bins, by measurement
 
@@ -42,7 +42,7 @@ class GammaSettings:
                     own.fixed[i] = element.flag("Const")
                 if element.get("Val"):
                     own.values[i] = element.number("Val")
-        held: dict[str, tuple[frozenset[int], Element]] = {}
+        constants: dict[str, tuple[frozenset[int], Element]] = {}
         configs: dict[str, dict[str, Any]] = {}
         for name, own in found.items():
             count = self.bins[name]
@@ -56,14 +56,14 @@ class GammaSettings:
             elif fixed:
                 if any(own.values.get(i, 1.0) != 1.0 for i in fixed):
                     raise own.element.inexpressible(f"some factors of '{name}' that are held away from 1")
-                held[name] = (fixed, own.element)
-        self.held.append(held)
+                constants[name] = (fixed, own.element)
+        self.constant.append(constants)
         return configs
 
-    def drop_held(self, channels: list[dict[str, Any]]) -> None:
-        """Bins that every measurement holds at 1 get no error, which fixes them."""
-        for name, (fixed, element) in ((one, held[one]) for held in self.held for one in held):
-            others = [held.get(name) for held in self.held]
+    def drop_constant(self, channels: list[dict[str, Any]]) -> None:
+        """Bins that every measurement fixes at 1 get no error, which makes them constant."""
+        for name, (fixed, element) in (item for constants in self.constant for item in constants.items()):
+            others = [constants.get(name) for constants in self.constant]
             if any(other is None or other[0] != fixed for other in others):
                 raise element.inexpressible(
                     f"some factors of '{name}' that are held constant, but not in every measurement"

@@ -1,6 +1,6 @@
 """From a pyhf workspace to HistFactory's XML and a ROOT file, laid out as by pyhf's writexml.
 
-Statistical errors are in the sample's histogram, where readers find them unrounded. Refused: set or held
+Statistical errors are in the sample's histogram, where readers find them unrounded. Refused: set or fixed
 parameters of bins, factor bounds that differ among measurements, auxiliary data, interpolations that are not
 the default."""
 

@@ -1,8 +1,6 @@
 """Linear maps whose transposes JAX cannot find: derivatives times tangents, where weight 0 skips the NaN of
 rows that failed, and products of second derivatives, which are their own transposes."""
 
-from __future__ import annotations
-
 from typing import Any, Callable, Sequence
 
 import jax.numpy as jnp

@@ -19,6 +19,8 @@ else:  # the library's arrays become attributes in __init__
 
 _REASONS = list(_engine.er_reasons())
 _OPTIONS = _engine.options("paritas_day_options")
+_READING = _engine.options("paritas_er_options")
+_FIELD_LIMITS = _READING["field_lower"].default, _READING["field_upper"].default
 
 
 class Count(NamedTuple):
@@ -92,7 +94,7 @@ class Day(er_day_arrays):
         *,
         strict: bool = False,
         digest: bool = False,
-        field_limits: tuple[float, float] = (1e-9, 1e3),
+        field_limits: tuple[float, float] = _FIELD_LIMITS,
     ) -> Day:
         """Reads a day file. Damaged rows are dropped and counted, or refused with `strict`. field_limits:
         mask sweeps with a field outside."""
@@ -107,7 +109,7 @@ class Day(er_day_arrays):
         *,
         strict: bool = False,
         digest: bool = False,
-        field_limits: tuple[float, float] = (1e-9, 1e3),
+        field_limits: tuple[float, float] = _FIELD_LIMITS,
     ) -> Day:
         """As `read`, from text; `label` names it in messages."""
         content = text.encode() if isinstance(text, str) else text

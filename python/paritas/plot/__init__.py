@@ -10,8 +10,6 @@ draw into. `figure`: an empty figure or subfigure to use. `style`: None (ours), 
 settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib is imported at the first
 figure; its global settings stay. Loss cones: paritas.plot.losscone, paritas.plot.moon."""
 
-from __future__ import annotations
-
 from .distributions import goodness_of_fit, toys
 from .grid import modifier_grid
 from .histograms import data_model, templates

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..keywords import default
 from ..results import HypotestResult, LimitResult
 from .style import BLUE, GREEN, OPAQUE, RED, YELLOW, Axes, Figure, finite_range, legend, panels, plain
 
@@ -46,7 +47,7 @@ def brazil_band(
     tests: Sequence[HypotestResult] = result.scan if isinstance(result, LimitResult) else result
     tests = sorted(tests, key=lambda test: test.mu)
     if level is None:
-        level = result.level if isinstance(result, LimitResult) else 0.05
+        level = result.level if isinstance(result, LimitResult) else default("paritas_limit_request", "level")
     mu = np.array([test.mu for test in tests])
     good = np.array([test.converged for test in tests], dtype=bool)
     if not np.any(good):

@@ -3,8 +3,6 @@
 Longitudes and latitudes are selenographic, in degrees. A projection maps them to the plane; `inside` is False
 on the side that it does not show."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Sequence
 

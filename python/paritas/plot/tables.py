@@ -1,7 +1,5 @@
 """Tables of yields as text, LaTeX and HTML."""
 
-from __future__ import annotations
-
 from html import escape
 from math import floor, isfinite, log10
 from typing import Iterable, Sequence

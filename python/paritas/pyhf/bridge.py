@@ -24,8 +24,6 @@ Settings = tuple[Any, Any, Any, Any]
 _SMALL = 64
 #: parameters; beyond, one pair of starts instead of one pair each
 _MANY_KINKS = 32
-#: of twice the NLL
-_SAME_MINIMUM = 1e-6
 #: interpolations with a kink at 0, where a likelihood can have a minimum on either side
 KINKED = (("histosys", "code0"), ("normsys", "code1"))
 #: pyhf's default first
@@ -146,7 +144,7 @@ def lowest_start(model: Any, data: Any, settings: Settings, kinked: Any) -> Sett
     statuses, values, _ = fit_rows(model, observed, (rows, lower, upper, fixed), None)
     found = np.where(statuses == CONVERGED, values, np.inf)
     best = int(np.argmin(found))
-    return settings if found[best] > found[0] - _SAME_MINIMUM else (rows[best], lower, upper, fixed)
+    return settings if found[best] > found[0] - _engine.SAME_MINIMUM else (rows[best], lower, upper, fixed)
 
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:

@@ -1,7 +1,5 @@
 """Runs a test suite for pyhf on Paritas: `pytest -p paritas.pyhf.pytest_plugin`."""
 
-from __future__ import annotations
-
 from typing import Any, Iterator
 
 import pytest

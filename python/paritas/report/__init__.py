@@ -8,8 +8,6 @@
 
 `python -m paritas moon TABLES -o moon.html`, or `moon_report("TABLES")`: the same of tables of loss cones."""
 
-from __future__ import annotations
-
 from .analysis import Analysis, Source, analyse
 from .command import main
 from .document import Page, page_of, report

@@ -1,7 +1,5 @@
 """A report's figures: SVG in HTML."""
 
-from __future__ import annotations
-
 import io
 from typing import TYPE_CHECKING, Any, Callable
 

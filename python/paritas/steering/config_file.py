@@ -1,7 +1,5 @@
 """Reads a configuration file: YAML or JSON."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from functools import lru_cache

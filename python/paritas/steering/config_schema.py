@@ -2,8 +2,6 @@
 
 Keys, types and defaults are those of cabinetry 0.6.0's schema. Settings that cabinetry ignores are noted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, Callable, Iterable

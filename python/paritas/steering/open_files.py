@@ -1,7 +1,5 @@
 """ROOT files, each opened once."""
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 from typing import Any

@@ -1,7 +1,5 @@
 """Templates that are histograms in ROOT files."""
 
-from __future__ import annotations
-
 from typing import Iterable
 
 from .histograms import Histogram, histogram

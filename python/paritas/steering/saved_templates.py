@@ -1,7 +1,5 @@
 """Templates in a folder, one npz file each, in cabinetry's form: yields, stdev, bins (edges)."""
 
-from __future__ import annotations
-
 import os
 from typing import Iterable
 

@@ -1,8 +1,6 @@
 """353QH smoothing, applied twice (J. Friedman, Data analysis techniques for high energy particle physics,
 CERN 74-23, 1974; TH1::SmoothArray in ROOT)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .histograms import Floats, total

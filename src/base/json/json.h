@@ -5,8 +5,7 @@
  * Strict: RFC 8259, valid UTF-8, unique keys, no NUL, finite numbers, at most JSON_DEPTH_MAX levels.
  * Numbers keep their literal: integers stay integers, digests equal Python's. Not jansson: it reads a 2.3
  * MB workspace in 34 ms, longer than a cold fit; this reader takes 1 ms. Tests compare both verdicts. */
-#ifndef PARITAS_BASE_JSON_H
-#define PARITAS_BASE_JSON_H
+#pragma once
 
 #include "base/context.h"
 
@@ -149,8 +148,6 @@ void text_free(struct text *text);
 /* Shortest round-trip decimal of a finite value, as Python's repr ("1.0", "1e-05", "0.1"); returns its
  * length. */
 int number_write(double value, char out[32]);
-/* Correctly rounded, independent of the locale. */
-double number_read(const char *literal, size_t length);
 
 /* Writes as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code point.
  * */
@@ -161,5 +158,3 @@ void sha256_of_bytes(const char *bytes, size_t length, char hex[65]);
  * */
 paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm,
                            char hex[65]);
-
-#endif

@@ -1,6 +1,5 @@
 /* json_reader.h: what the parts of the reader share. */
-#ifndef PARITAS_BASE_JSON_READER_H
-#define PARITAS_BASE_JSON_READER_H
+#pragma once
 
 #include "base/bytes.h"
 #include "base/json/json.h"
@@ -126,5 +125,3 @@ static inline void json_add(struct json *container, struct json *child)
     container->last = child;
     container->count++;
 }
-
-#endif

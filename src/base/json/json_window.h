@@ -4,8 +4,7 @@
  *   source:  ............[ kept from the reader's place | unread ......... ]................
  *                        ▲ bytes: `first` in the source        low ▲       ▲ end, then zeros
  */
-#ifndef PARITAS_BASE_JSON_WINDOW_H
-#define PARITAS_BASE_JSON_WINDOW_H
+#pragma once
 
 #include "base/context.h"
 
@@ -42,5 +41,3 @@ static inline uint32_t json_window_place(const struct json_window *window, const
 }
 /* Line and column of a place, by reading the source again. Columns count characters from 1. */
 void json_window_line(const struct json_window *window, uint32_t place, size_t *line, size_t *column);
-
-#endif

@@ -345,14 +345,6 @@ const char *number_read_usual(const char *at, double *value, bool *integer)
     return at;
 }
 
-double number_read(const char *literal, size_t length)
-{
-    struct decimal decimal;
-    const char *reason;
-    number_scan(literal, literal + length, &decimal, &reason);
-    return number_value(&decimal, literal, length);
-}
-
 /* Upper 64 bits of factor * value / 2^128 x 2^64; lowest bit set if lower bits are not all zero. */
 static uint64_t multiply_to_odd(u128 factor, uint64_t value)
 {

@@ -1,6 +1,5 @@
-/* number.h: parts of number_read (json.h), for a reader that checks and reads in one pass. */
-#ifndef PARITAS_BASE_NUMBER_H
-#define PARITAS_BASE_NUMBER_H
+/* number.h: reads numbers, correctly rounded and independent of the locale. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ const char *number_read_usual(const char *at, double *value, bool *integer);
 
 /* Powers of ten exact in a double. */
 extern const double number_powers[23];
-
-#endif

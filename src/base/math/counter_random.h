@@ -1,6 +1,5 @@
 /* counter_random.h: random numbers by place in a table, whatever else is drawn. */
-#ifndef PARITAS_COUNTER_RANDOM_H
-#define PARITAS_COUNTER_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline uint64_t counter_bits(uint64_t row, uint64_t column)
 {
     return random_mixed((row << 32 | column) * RANDOM_STEP + UINT64_C(0x632BE59BD9B4E019));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* host_math.h: the kernels' functions on the host, f64. libm differs between systems, and so would CLs and
  * Z. */
-#ifndef PARITAS_BASE_HOST_MATH_H
-#define PARITAS_BASE_HOST_MATH_H
+#pragma once
 
 double host_exp(double x);
 double host_log(double x);
@@ -18,5 +17,3 @@ double host_poisson_constant(double n);
 #define HOST_LN_SQRT_2PI 0.9189385332046727
 /* ln(sigma sqrt(2 pi)): what a Gaussian term lacks. */
 double host_gauss_constant(double sigma);
-
-#endif

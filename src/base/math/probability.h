@@ -1,6 +1,5 @@
 /* probability.h: probabilities from the kernels' functions, free of libm. NaN gives NaN. */
-#ifndef PARITAS_BASE_PROBABILITY_H
-#define PARITAS_BASE_PROBABILITY_H
+#pragma once
 
 /* Phi(x), accurate in both tails. */
 double normal_cdf(double x);
@@ -11,5 +10,3 @@ double normal_log_cdf(double x);
 double normal_quantile(double p);
 /* 1 for x <= 0, NaN for ndof <= 0. */
 double chi2_survival(double x, double ndof);
-
-#endif

@@ -1,6 +1,5 @@
 /* cuda.h: state of an open CUDA device, for this folder and tests. */
-#ifndef PARITAS_DEVICE_CUDA_CUDA_H
-#define PARITAS_DEVICE_CUDA_CUDA_H
+#pragma once
 
 #include "device/accelerator.h"
 #include "device/cuda/cuda_api.h"
@@ -24,14 +23,6 @@ struct cuda_state {
     unsigned target;
 };
 
-/* PTX from the build, valid for exactly its text. */
-struct cuda_embedded {
-    uint64_t text; /* its cuda_text_number */
-    const char *ptx;
-    size_t size; /* with the NUL */
-};
-extern const struct cuda_embedded paritas_cuda_embedded[]; /* ptx NULL ends it */
-
 /* FNV-1a (64 bits) of a text. */
 static inline uint64_t cuda_text_number(const char *text, size_t size)
 {
@@ -46,5 +37,3 @@ paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerato
 /* Primitives `options` and `compile`. *binary: cubin, or PTX with a NUL (counted in *size). */
 void cuda_options(const struct accelerator_build *build, char *line, size_t room);
 paritas_status cuda_compile(const struct accelerator_build *build, void **binary, size_t *size);
-
-#endif

@@ -1,7 +1,6 @@
 /* cuda_api.h: the used part of the CUDA driver interface and NVRTC, declared here and loaded at run time: no
  * vendor header, no linking. Types and values: CUDA 11.2 manuals; later versions keep them. */
-#ifndef PARITAS_CUDA_API_H
-#define PARITAS_CUDA_API_H
+#pragma once
 
 #include "base/dynamic_library.h"
 
@@ -103,5 +102,3 @@ enum {
     CUDA_JIT_ERROR_LOG_BUFFER = 5,
     CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
-
-#endif

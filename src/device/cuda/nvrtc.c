@@ -3,9 +3,9 @@
  * For an architecture it knows, NVRTC makes machine code, which loads at once and is cached. An older NVRTC
  * makes PTX for its newest architecture; the driver finishes that. */
 #include "device/cuda/cuda.h"
+#include "device/kernel_embedded.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define ARCHITECTURES_MAX 64
 
@@ -111,9 +111,9 @@ static paritas_status find_embedded(const struct accelerator_build *build, void 
 {
     const struct cuda_state *state = build->accelerator->state;
     const uint64_t text = cuda_text_number(build->text, build->text_size);
-    const struct cuda_embedded *found = paritas_cuda_embedded;
-    while (found->ptx && found->text != text) found++;
-    if (!found->ptx)
+    const struct kernel_embedded *found = paritas_kernels_embedded;
+    while (found->packed && found->text != text) found++;
+    if (!found->packed)
         return paritas_fail(build->context, PARITAS_NO_DEVICE,
                             "device '%s': kernel %s in precision %u for blocks of %u threads is not embedded "
                             "in this build, and there is no NVRTC (" PLATFORM_NAME(
@@ -122,11 +122,8 @@ static paritas_status find_embedded(const struct accelerator_build *build, void 
                             build->accelerator->device->name, build->entry, build->precision, build->workers,
                             state->nvrtc_unusable ? "; older than 11.2 or newer than the driver: " : "",
                             state->nvrtc_unusable ? state->nvrtc_unusable : "");
-    *binary = paritas_allocate(build->context, found->size, 1);
-    if (!*binary) return paritas_fail_memory(build->context);
-    memcpy(*binary, found->ptx, found->size);
     *size = found->size;
-    return PARITAS_OK;
+    return kernel_embedded_unpack(build->context, found, binary);
 }
 
 paritas_status cuda_compile(const struct accelerator_build *build, void **binary, size_t *size)

@@ -2,8 +2,7 @@
  * Objective-C, framework or vendor header. From Apple's documentation.
  *
  * A message is a call of objc_msgSend as if it were the method: receiver, selector, arguments. */
-#ifndef PARITAS_METAL_API_H
-#define PARITAS_METAL_API_H
+#pragma once
 
 #include "base/dynamic_library.h"
 
@@ -114,5 +113,3 @@ enum {
     METAL_NO_ENCODER = 1003,
     METAL_NOT_COMPLETED = 1004
 };
-
-#endif

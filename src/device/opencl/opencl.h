@@ -1,6 +1,5 @@
 /* opencl.h: state of an open OpenCL device. */
-#ifndef PARITAS_DEVICE_OPENCL_OPENCL_H
-#define PARITAS_DEVICE_OPENCL_OPENCL_H
+#pragma once
 
 #include "device/accelerator.h"
 #include "device/opencl/opencl_api.h"
@@ -13,5 +12,3 @@ struct opencl_state {
     /* float quotients and roots are not IEEE 754: kernels build them from fma */
     bool builds_division;
 };
-
-#endif

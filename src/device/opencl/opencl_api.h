@@ -1,7 +1,6 @@
 /* opencl_api.h: the used part of OpenCL 1.2, declared here and loaded at run time: no vendor header, no
  * linking. Types and values: OpenCL 1.2 specification. */
-#ifndef PARITAS_OPENCL_API_H
-#define PARITAS_OPENCL_API_H
+#pragma once
 
 #include "base/dynamic_library.h"
 
@@ -94,5 +93,3 @@ enum {
     OPENCL_MEM_READ_WRITE = 1 << 0
 };
 #define OPENCL_DEVICE_TYPE_ALL 0xFFFFFFFFu
-
-#endif

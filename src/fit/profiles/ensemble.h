@@ -4,8 +4,7 @@
  *       ─► profile (profiles.h)
  *
  * Toy t is the same in any call, chunk, shard, order and device. */
-#ifndef PARITAS_FIT_ENSEMBLE_H
-#define PARITAS_FIT_ENSEMBLE_H
+#pragma once
 
 #include "fit/known_fits.h"
 
@@ -57,5 +56,3 @@ size_t ensemble_chunk(const struct ensemble *ensemble);
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *ensemble, uint64_t first,
                             size_t n, struct profile *profiles, double *data, double *parameters,
                             double *constants);
-
-#endif

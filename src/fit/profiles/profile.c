@@ -32,7 +32,7 @@ struct paritas_device *profile_device(const paritas_context *context, const stru
 
 double profile_same_minimum(const paritas_context *context, const struct profile_plan *plan)
 {
-    return 0.5 * (plan->in_f64 ? SAME_MINIMUM : same_minimum(context));
+    return 0.5 * (plan->in_f64 ? PARITAS_SAME_MINIMUM : same_minimum(context));
 }
 
 bool profile_land(const struct profile_plan *plan, bool conditional, double *point)

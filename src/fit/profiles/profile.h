@@ -1,6 +1,5 @@
 /* profile.h: a free and a conditional fit of one data set: what is asked, and what is found. */
-#ifndef PARITAS_FIT_PROFILE_H
-#define PARITAS_FIT_PROFILE_H
+#pragma once
 
 #include "fit/fit_rows.h"
 
@@ -83,5 +82,3 @@ struct paritas_device *profile_device(const paritas_context *context, const stru
 bool profile_land(const struct profile_plan *plan, bool conditional, double *point);
 /* Half of same_minimum, in NLL. A conditional fit further below its free fit found another minimum. */
 double profile_same_minimum(const paritas_context *context, const struct profile_plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* profile_metric.h: the inverse Hessian that quasi-Newton fits share. */
-#ifndef PARITAS_FIT_PROFILE_METRIC_H
-#define PARITAS_FIT_PROFILE_METRIC_H
+#pragma once
 
 #include "fit/profiles/profile.h"
 
@@ -14,5 +13,3 @@ paritas_status profiles_metric(paritas_context *context, const struct profile_pl
 /* The same matrix alone, for the data of `row` as they are. */
 paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan, const double *row,
                                struct arena *arena, struct profile_metric *metric, bool *usable);
-
-#endif

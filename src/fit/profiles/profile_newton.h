@@ -3,8 +3,7 @@
  *   plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed
  *
  * With plan->starts all fits have several starts, and the lowest ends stay. */
-#ifndef PARITAS_FIT_PROFILE_NEWTON_H
-#define PARITAS_FIT_PROFILE_NEWTON_H
+#pragma once
 
 #include "fit/profiles/profile.h"
 
@@ -12,5 +11,3 @@
 paritas_status profiles_by_newton(paritas_context *context, const struct profile_plan *plan, size_t n,
                                   const size_t *which, const double *data, struct profile *profiles,
                                   double *points);
-
-#endif

@@ -1,6 +1,5 @@
 /* profile_quasi_newton.h: launches of the quasi-Newton entry (kernels/minimise/quasi_newton.h). */
-#ifndef PARITAS_FIT_PROFILE_QUASI_NEWTON_H
-#define PARITAS_FIT_PROFILE_QUASI_NEWTON_H
+#pragma once
 
 #include "fit/profiles/profile.h"
 
@@ -20,5 +19,3 @@ struct quasi_newton {
 
 paritas_status quasi_newton_run(paritas_context *context, struct paritas_device *device,
                                 struct quasi_newton *fits);
-
-#endif

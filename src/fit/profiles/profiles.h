@@ -6,8 +6,7 @@
  * an answer that way are fitted without f32. Without polish f32 answers stand; f64 fits only unfinished rows.
  *
  * Answers do not depend on other rows or on how rows are cut into calls. */
-#ifndef PARITAS_FIT_PROFILES_H
-#define PARITAS_FIT_PROFILES_H
+#pragma once
 
 #include "fit/profiles/profile.h"
 
@@ -28,5 +27,3 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
 paritas_status profiles_by_quasi_newton(paritas_context *context, const struct profile_plan *plan, size_t n,
                                         const double *data, uint32_t flags, struct profile *profiles,
                                         double *slopes, double *ends);
-
-#endif

@@ -1,7 +1,6 @@
 /* constraints.h: the laws of kernels/histfactory/histfactory_constraints.h on the host: their words, and the
  * data that they expect. */
-#ifndef PARITAS_HISTFACTORY_CONSTRAINTS_ON_HOST_H
-#define PARITAS_HISTFACTORY_CONSTRAINTS_ON_HOST_H
+#pragma once
 
 #include "histfactory/histfactory_constraints.h"
 
@@ -33,5 +32,3 @@ hf_constraint hf_constraint_of_word(const char *word);
 hf_constraint hf_constraint_given(hf_constraint constraint);
 /* Words of laws for messages, as "a", "b" or "c": all, or those that `has` is true of. Returns `text`. */
 const char *hf_constraint_words(bool (*has)(hf_constraint constraint), const char *last, char text[96]);
-
-#endif

@@ -1,6 +1,5 @@
 /* modifier_numbers.h: a modifier's numbers for the kernels. */
-#ifndef PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
-#define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
+#pragma once
 
 #include "base/math/host_math.h"
 #include "histfactory/workspace/workspace_spec.h"
@@ -103,5 +102,3 @@ static inline bool hf_multiplies_bins(const struct hf_modifier *modifier)
 {
     return modifier->type == HF_HISTOSYS && hf_factor_code(modifier->code) != PARITAS_NORMSYS_CODE_DEFAULT;
 }
-
-#endif

@@ -11,8 +11,7 @@
  *   freeze_tables.c               writes its entries
  *   kernels/histfactory/histfactory_NAME.h     the action, called in histfactory_rates.h, _curvature.h and
  *                                              _tangent.h */
-#ifndef PARITAS_HISTFACTORY_MODIFIERS_H
-#define PARITAS_HISTFACTORY_MODIFIERS_H
+#pragma once
 
 #include "base/context.h"
 #include "histfactory/modifiers/constraints.h"
@@ -87,5 +86,3 @@ static inline const struct hf_modifier_kind *hf_kind(hf_type type)
 hf_type hf_type_of(const char *text);
 
 #define HF_BIT(type) (1u << (type))
-
-#endif

@@ -1,7 +1,6 @@
 /* patchset.h: patch sets. Public functions check the document once a call: pyhf's schema 1.0.0, unique
  * names and values. */
-#ifndef PARITAS_HISTFACTORY_PATCHSET_H
-#define PARITAS_HISTFACTORY_PATCHSET_H
+#pragma once
 
 #include "base/json/json.h"
 
@@ -9,5 +8,3 @@
 paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset, const struct json *entry,
                                        size_t index, paritas_workspace **patched);
-
-#endif

@@ -1,7 +1,6 @@
 /* schema_check.h: checks shapes of workspaces and patch sets. A refusal is INVALID_INPUT "LABEL: PLACE:
  * reason", PLACE as channels[2].samples[0].data[3]. */
-#ifndef PARITAS_HISTFACTORY_SCHEMA_CHECK_H
-#define PARITAS_HISTFACTORY_SCHEMA_CHECK_H
+#pragma once
 
 #include "base/json/json.h"
 
@@ -75,5 +74,3 @@ static inline bool hf_same(const char *a, const char *b)
     }
     return *a == *b;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Step one checks the shape (pyhf's schema, unique names); workspace operations need no more. Names become
  * integers: no text is compared later. Step two checks the meaning. */
-#ifndef PARITAS_WORKSPACE_READ_H
-#define PARITAS_WORKSPACE_READ_H
+#pragma once
 
 #include "histfactory/workspace/schema_check.h"
 #include "histfactory/workspace/workspace_spec.h"
@@ -159,5 +158,3 @@ bool hf_raw_sort(struct hf_raw *raw);
 /* Fills spec->sets: defaults, then measurements[measurement]. Also `set` and `first` of all modifiers of
  * spec->channels. `raw`: sorted. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Channels and samples are sorted by name; parameter sets have pyhf's order, which is not alphabetical.
  * Nothing is checked again later. */
-#ifndef PARITAS_WORKSPACE_SPEC_H
-#define PARITAS_WORKSPACE_SPEC_H
+#pragma once
 
 #include "histfactory/modifiers/modifiers.h"
 
@@ -96,5 +95,3 @@ void hf_spec_free(struct hf_spec *spec);
 paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace *workspace,
                                struct hf_spec *spec, paritas_normsys_code normsys,
                                paritas_histosys_code histosys);
-
-#endif

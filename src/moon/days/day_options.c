@@ -2,7 +2,6 @@
 #include "moon/days/days.h"
 #include "base/sized.h"
 
-#include <math.h>
 #include <string.h>
 
 double *day_numbers(struct arena *arena, size_t n)

@@ -1,6 +1,5 @@
 /* days.h: shared by the files of this folder. */
-#ifndef PARITAS_MOON_DAYS_H
-#define PARITAS_MOON_DAYS_H
+#pragma once
 
 #include "base/context.h"
 #include "paritas_days.h"
@@ -39,5 +38,3 @@ struct day_counted {
 paritas_status day_count(paritas_context *context, struct arena *arena, const paritas_day_options *options,
                          paritas_er_day *day, const paritas_sweeps *data, double *flux,
                          struct day_counted *made);
-
-#endif

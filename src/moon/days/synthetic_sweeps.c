@@ -18,7 +18,7 @@
  * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al.,
  * Planet. Space Sci. 59 (2011) 1681 (all four); kappa: Pierrard and Lazar, Solar Phys. 267 (2010) 153. */
 static const struct region {
-    paritas_range density, kappa, temperature;
+    double density[2], kappa[2], temperature[2];
 } regions[] = {
     [PARITAS_REGION_SOLAR_WIND] = {{3e6, 1e7}, {3.0, 6.0}, {8.0, 15.0}},
     [PARITAS_REGION_MAGNETOSHEATH] = {{5e6, 2e7}, {3.0, 6.0}, {20.0, 50.0}},
@@ -29,9 +29,11 @@ static const struct region {
 void paritas_synthetic_region(paritas_region region, paritas_synthetic_options *options)
 {
     options->plasma = 1;
-    options->density = regions[region].density;
-    options->kappa = regions[region].kappa;
-    options->temperature = regions[region].temperature;
+#define TAKE(name)                                          \
+    options->true_##name##_lower = regions[region].name[0]; \
+    options->true_##name##_upper = regions[region].name[1];
+    TAKE(density) TAKE(kappa) TAKE(temperature)
+#undef TAKE
 }
 
 /* One call. */
@@ -44,16 +46,15 @@ struct synthesis {
     double *points; /* n rows of true U, r, A */
 };
 
-static double within(struct dice *dice, const paritas_range *range)
+static double within(struct dice *dice, double lower, double upper)
 {
-    return range->lower + (range->upper - range->lower) * dice_uniform(dice);
+    return lower + (upper - lower) * dice_uniform(dice);
 }
 
 /* Log-uniform. */
-static double within_logs(struct dice *dice, const paritas_range *range)
+static double within_logs(struct dice *dice, double lower, double upper)
 {
-    return host_exp(host_log(range->lower) +
-                    (host_log(range->upper) - host_log(range->lower)) * dice_uniform(dice));
+    return host_exp(within(dice, host_log(lower), host_log(upper)));
 }
 
 static double rounded(double value, double scale)
@@ -62,6 +63,7 @@ static double rounded(double value, double scale)
     return (double)(int64_t)(scaled + (scaled < 0.0 ? -0.5 : 0.5)) / scale;
 }
 
+#define RANGE(name) plan->name##_lower, plan->name##_upper
 static paritas_status draw_truth(const struct synthesis *s, size_t n)
 {
     const paritas_synthetic_options *plan = &s->plan;
@@ -69,17 +71,18 @@ static paritas_status draw_truth(const struct synthesis *s, size_t n)
     for (size_t k = 0; k < n; k++) {
         struct dice dice;
         dice_open(&dice, plan->seed, 2 * (plan->first + k));
-        truth->potential[k] = within(&dice, &plan->potential);
-        truth->ratio[k] = within(&dice, &plan->ratio);
-        const double beam = dice_uniform(&dice), amplitude = within(&dice, &plan->amplitude);
+        truth->potential[k] = within(&dice, RANGE(true_potential));
+        truth->ratio[k] = within(&dice, RANGE(true_ratio));
+        const double beam = dice_uniform(&dice), amplitude = within(&dice, RANGE(true_amplitude));
         truth->amplitude[k] = beam < plan->beams && plan->edge == PARITAS_TRUE_EDGE_HARD ? amplitude : 0.0;
-        truth->noise[k] = within(&dice, &plan->noise);
-        truth->spacecraft[k] = within(&dice, &plan->spacecraft);
+        truth->noise[k] = within(&dice, RANGE(noise));
+        truth->spacecraft[k] = within(&dice, RANGE(true_spacecraft));
         const double side = dice_uniform(&dice);
         truth->polarity[k] = plan->polarity != 0.0 ? plan->polarity : side < 0.5 ? -1.0 : 1.0;
         truth->sunlit[k] = 1.0;
-        const double density = within_logs(&dice, &plan->density), kappa = within(&dice, &plan->kappa),
-                     temperature = within_logs(&dice, &plan->temperature);
+        const double density = within_logs(&dice, RANGE(true_density)),
+                     kappa = within(&dice, RANGE(true_kappa)),
+                     temperature = within_logs(&dice, RANGE(true_temperature));
         truth->density[k] = plan->plasma ? density : NAN;
         truth->kappa[k] = plan->plasma ? kappa : NAN;
         truth->temperature[k] = plan->plasma ? temperature : NAN;
@@ -349,7 +352,7 @@ paritas_status paritas_day_synthesize(paritas_context *context, const paritas_sy
                           .truth = truths};
     REQUIRE(context, truths, day);
     *day = NULL;
-    TRY(SIZED_TAKE(context, paritas_synthetic_options, "options", options, &s.plan));
+    TRY(OPTIONS_READ(context, paritas_synthetic_options, "options", options, &s.plan));
     TRY(SIZED_TAKE(context, paritas_losscone_options, "losscone", losscone, &s.cone));
     TRY(SIZED_CHECK(context, paritas_truths, "truths", 1, truths));
 #define REQUIRE_TRUTH(name, column, doc) REQUIRE_AS(context, "truths." #name, truths->name);

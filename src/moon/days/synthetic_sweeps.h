@@ -1,6 +1,5 @@
 /* synthetic_sweeps.h: shared by the files that draw synthetic sweeps. */
-#ifndef PARITAS_SYNTHETIC_SWEEPS_H
-#define PARITAS_SYNTHETIC_SWEEPS_H
+#pragma once
 
 #include "moon/days/days.h"
 
@@ -16,5 +15,3 @@ double dice_uniform(struct dice *dice);
 void synthetic_count(const paritas_synthetic_options *plan, size_t k, paritas_er_day *day);
 /* Would the archive mark this flux as erroneous, but for noise? */
 bool synthetic_saturates(const paritas_synthetic_options *plan, double energy, double flux);
-
-#endif

@@ -2,8 +2,7 @@
  *
  *   bytes ──► er_read.c: lines, fields, numbers ──► struct er_row
  *         ──► er_sweeps.c: sweeps by number, masks, counts ──► paritas_er_day */
-#ifndef PARITAS_ER_ER_H
-#define PARITAS_ER_ER_H
+#pragma once
 
 #include "base/context.h"
 #include "paritas_er.h"
@@ -113,5 +112,3 @@ bool er_is_damage(paritas_er_reason reason);
 void er_mask_rows(paritas_er_day *day, size_t first, size_t n, paritas_er_reason reason);
 /* Counts a reason `times` times, at a line and field. */
 void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column);
-
-#endif

@@ -3,7 +3,6 @@
 #include "moon/er/er_input.h"
 #include "base/platform.h"
 
-#include <errno.h>
 #include <string.h>
 
 static size_t read_file(void *user, void *out, size_t room)
@@ -47,6 +46,8 @@ paritas_status er_input_close(struct er_input *input, bool *cut)
     paritas_status status = PARITAS_OK;
     if (broken)
         status = er_unreadable(input->context, input->path);
+    else if (state == GUNZIP_NO_MEMORY)
+        status = paritas_fail_memory(input->context);
     else if (state == GUNZIP_DAMAGED)
         status = paritas_fail(input->context, PARITAS_INVALID_INPUT,
                               "%s: the compressed data are damaged: this is no whole gzip file", input->path);

@@ -1,6 +1,5 @@
 /* er_input.h: the bytes of a file; of a gzip file what it holds. */
-#ifndef PARITAS_ER_INPUT_H
-#define PARITAS_ER_INPUT_H
+#pragma once
 
 #include "moon/er/er.h"
 
@@ -27,5 +26,3 @@ paritas_status er_input_open(paritas_context *context, const char *path, struct 
 size_t er_input_read(struct er_input *input, char *out, size_t room);
 /* Closes. UNREADABLE, or INVALID_INPUT for damaged gzip data. cut: a gzip file ended too early. */
 paritas_status er_input_close(struct er_input *input, bool *cut);
-
-#endif

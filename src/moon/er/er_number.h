@@ -3,8 +3,7 @@
  * Looks at eight bytes at once. No branch depends on the number of digits: field lengths vary, so it would
  * be mispredicted. 15 digits and powers of ten up to 22 are exact: one product or quotient rounds once.
  * All else goes to base/json/number.h. */
-#ifndef PARITAS_ER_NUMBER_H
-#define PARITAS_ER_NUMBER_H
+#pragma once
 
 #include "base/bytes.h"
 #include "base/json/number.h"
@@ -85,5 +84,3 @@ static inline const char *er_number(const char *at, double *value)
     *value = er_compose(negative, value_of_digits(joined << (72 - end)), exponent);
     return at;
 }
-
-#endif

@@ -282,16 +282,6 @@ static paritas_status read_from(paritas_context *context, const char *label, str
     return status;
 }
 
-static paritas_status take_options(paritas_context *context, const paritas_er_options *given,
-                                   paritas_er_options *options)
-{
-    TRY(SIZED_TAKE(context, paritas_er_options, "options", given, options));
-    if (!(options->field_lower >= 0.0) || !(options->field_upper > options->field_lower))
-        return paritas_refuse(context, "options: the limits of the field are no interval above 0: %g to %g",
-                              options->field_lower, options->field_upper);
-    return PARITAS_OK;
-}
-
 static void put_digest(struct sha256 *digest, paritas_er_day *day)
 {
     memcpy(day->digest, "sha256:", 7);
@@ -306,7 +296,7 @@ paritas_status paritas_er_parse(paritas_context *context, const char *text, size
     paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
     struct sha256 digest;
     *day = NULL;
-    TRY(take_options(context, given, &options));
+    TRY(OPTIONS_READ(context, paritas_er_options, "options", given, &options));
     sha256_open(&digest);
     const struct source source = {.text = text, .left = length, .digest = options.digest ? &digest : NULL};
     TRY(read_from(context, label, source, &options, day));
@@ -322,7 +312,7 @@ paritas_status paritas_er_read(paritas_context *context, const char *path, const
     struct sha256 digest;
     struct er_input input;
     *day = NULL;
-    TRY(take_options(context, given, &options));
+    TRY(OPTIONS_READ(context, paritas_er_options, "options", given, &options));
     sha256_open(&digest);
     TRY(er_input_open(context, path, options.digest ? &digest : NULL, &input));
     TRY(read_from(context, path, (struct source){.input = &input, .left = input.size}, &options, day));

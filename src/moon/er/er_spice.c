@@ -9,8 +9,6 @@
 #include "base/platform.h"
 #include "base/dynamic_library.h"
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

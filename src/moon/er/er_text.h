@@ -1,6 +1,5 @@
 /* er_text.h: small text files in memory: lines of fields. */
-#ifndef PARITAS_ER_TEXT_H
-#define PARITAS_ER_TEXT_H
+#pragma once
 
 #include "moon/er/er.h"
 
@@ -29,5 +28,3 @@ bool er_piece_is(struct er_piece piece, const char *word);
 bool er_piece_number(struct er_piece piece, double *value);
 /* Refuses the line (INVALID_INPUT): "PATH: line N: REASON". */
 paritas_status er_text_refuse(const struct er_text *text, const char *format, ...) PRINTF_LIKE(2, 3);
-
-#endif

@@ -1,6 +1,5 @@
 /* kappa.h: shared by the files of this folder. */
-#ifndef PARITAS_KAPPA_KAPPA_H
-#define PARITAS_KAPPA_KAPPA_H
+#pragma once
 
 #include "device/kernel_module.h"
 #include "modules/kappa_entries.h"
@@ -39,5 +38,3 @@ paritas_status potential_options_read(paritas_context *context, const paritas_po
 
 /* Its numbers are NaN. */
 paritas_potential potential_unknown(paritas_potential_status status, unsigned sunlit, double shift);
-
-#endif

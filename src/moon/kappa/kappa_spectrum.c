@@ -5,7 +5,6 @@
 #include "moon/kappa/kappa.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS

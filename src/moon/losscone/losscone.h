@@ -1,6 +1,5 @@
 /* losscone.h: option tables for kernels, sweeps as rows. */
-#ifndef PARITAS_LOSSCONE_LOSSCONE_H
-#define PARITAS_LOSSCONE_LOSSCONE_H
+#pragma once
 
 #include "modules/losscone_entries.h"
 #include "fit/batch.h"
@@ -77,5 +76,3 @@ double losscone_cosine(double x);
 void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row);
 /* Their `channel` alone. */
 void losscone_channel_row(const struct losscone_call *call, size_t k, double *row);
-
-#endif

@@ -1,6 +1,5 @@
 /* losscone_evolution.h: fits by differential evolution (kernels/losscone/losscone_evolve.h). */
-#ifndef PARITAS_LOSSCONE_EVOLUTION_H
-#define PARITAS_LOSSCONE_EVOLUTION_H
+#pragma once
 
 #include "moon/losscone/losscone.h"
 
@@ -13,5 +12,3 @@ void losscone_sobol(uint64_t seed, size_t n, double (*points)[LOSSCONE_POINT]);
 
 paritas_status losscone_evolve(paritas_context *context, const struct losscone_call *call,
                                paritas_losscone_result *results);
-
-#endif

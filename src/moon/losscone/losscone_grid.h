@@ -3,8 +3,7 @@
  *   sweeps of 15 x 88              losscone        kernels/losscone/sweep_grid.h
  *   others, up to 32 x 128         losscone_medium kernels/losscone/sweep_grid_medium.h
  *   up to 32 x 512                 losscone_wide   kernels/losscone/sweep_grid_wide.h */
-#ifndef PARITAS_LOSSCONE_GRID_H
-#define PARITAS_LOSSCONE_GRID_H
+#pragma once
 
 #include "base/context.h"
 #include "device/kernel_modules.h"
@@ -32,5 +31,3 @@ paritas_status losscone_grid_find(paritas_context *context, const char *what, si
 /* Finds the given grid; NULL: 15 x 88. */
 paritas_status losscone_grid_given(paritas_context *context, const paritas_sweep_grid *given, size_t *rows,
                                    size_t *cells, const struct losscone_grid **grid);
-
-#endif

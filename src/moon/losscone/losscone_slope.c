@@ -1,8 +1,6 @@
 /* losscone_slope.c: how the spacecraft's potential moves that of the surface. */
 #include "moon/losscone/losscone.h"
 
-#include <math.h>
-
 /* Edges stand at x_i = r (1 + c_i U), c_i = 1 / (E_i - V). If V moves by dV, c_i moves by c_i^2 dV. The rows
  * with an edge, 0 < x_i < 1, give dU and d ln r by least squares:
  *

@@ -1,7 +1,5 @@
 """Downloads of published likelihoods."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from . import command

@@ -128,8 +128,8 @@ class _Calculator:
         low, high = sorted((mu, self._other_mu))
         if ((start < lower) | (start > upper)).any() or not (lower[poi] <= low and high <= upper[poi]):
             for value in (start[poi], mu, self._other_mu):
-                held, _ = _at_poi(value, self.pdf, self.init_pars, self.fixed_params)
-                _validate_fit_inputs(held, self.par_bounds)
+                conditional, _ = _at_poi(value, self.pdf, self.init_pars, self.fixed_params)
+                _validate_fit_inputs(conditional, self.par_bounds)
         return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
     def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
@@ -170,12 +170,12 @@ class AsymptoticCalculator(_Calculator):
 
     def _five_fits(self, mu: Any) -> Any:
         statistic = get_test_stat(self.test_stat)
-        q, (held, free) = statistic(mu, *self._problem, return_fitted_pars=True)
+        q, (conditional, free) = statistic(mu, *self._problem, return_fitted_pars=True)
         asimov, asimov_pars = generate_asimov_data(self._other_mu, *self._problem, return_fitted_pars=True)
-        q_asimov, (held_asimov, free_asimov) = statistic(
+        q_asimov, (conditional_asimov, free_asimov) = statistic(
             mu, asimov, *self._problem[1:], return_fitted_pars=True
         )
-        fits = HypoTestFitResults(asimov_pars, free, free_asimov, held, held_asimov)
+        fits = HypoTestFitResults(asimov_pars, free, free_asimov, conditional, conditional_asimov)
         return float(q), float(q_asimov), fits
 
     def _by_engine(self, engine: Any, poi_test: Any) -> tuple[float, float]:
@@ -263,19 +263,19 @@ class ToyCalculator(_Calculator):
         mu = self._checked_mu(poi_test)
         start, lower, upper, fixed = self._arrays(mu)
         poi = self.pdf.config.poi_index
-        start_held, fixed_held = start.copy(), fixed.copy()
-        start_held[poi], fixed_held[poi] = mu, 1
+        start_at_mu, fixed_at_mu = start.copy(), fixed.copy()
+        start_at_mu[poi], fixed_at_mu[poi] = mu, 1
         with told(shown, name) as tell:
-            at_mu = (start_held, lower, upper, fixed_held)
-            status_held, value_held, _ = bridge.fit_rows(engine, rows, at_mu, tell)
+            at_mu = (start_at_mu, lower, upper, fixed_at_mu)
+            status_conditional, value_conditional, _ = bridge.fit_rows(engine, rows, at_mu, tell)
             status_free, value_free, free = bridge.fit_rows(engine, rows, (start, lower, upper, fixed), tell)
-        statuses = np.concatenate([status_held, status_free])
+        statuses = np.concatenate([status_conditional, status_free])
         failed = statuses[statuses != bridge.CONVERGED]
         if len(failed):
             raise _failure(int(failed[0]), f"Fits of {len(failed)} toys failed, the first one")
         best = free[:, poi]
         vanishes = best < 0 if self.test_stat == "q0" else best > mu
-        return np.where(vanishes, 0.0, np.maximum(0.0, value_held - value_free))
+        return np.where(vanishes, 0.0, np.maximum(0.0, value_conditional - value_free))
 
     def teststatistic(self, poi_test: Any) -> Any:
         return get_test_stat(self.test_stat)(poi_test, *self._problem)

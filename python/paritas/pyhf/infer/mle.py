@@ -68,7 +68,7 @@ def fixed_poi_fit(
     fixed_params: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Fits with the POI held at `poi_val`."""
+    """Fits with the POI fixed at `poi_val`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     start, fixed = _at_poi(poi_val, pdf, init_pars, fixed_params)
     return fit(data, pdf, start, par_bounds, fixed, **kwargs)

@@ -53,11 +53,11 @@ def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -
         if name == "q0":
             mu = _mu_of_q0(mu)
         settings = (data, pdf, init_pars, par_bounds, fixed_params)
-        held, value_held = fixed_poi_fit(mu, *settings, return_fitted_val=True)
+        conditional, value_conditional = fixed_poi_fit(mu, *settings, return_fitted_val=True)
         free, value_free = fit(*settings, return_fitted_val=True)
         zero = vanishes(free[pdf.config.poi_index], mu)
-        value = as_tensor(0.0 if zero else max(0.0, float(value_held) - float(value_free)))
-        return (value, (held, free)) if return_fitted_pars else value
+        value = as_tensor(0.0 if zero else max(0.0, float(value_conditional) - float(value_free)))
+        return (value, (conditional, free)) if return_fitted_pars else value
 
     statistic.__name__ = statistic.__qualname__ = name
     statistic.__doc__ = f"{doc} With `return_fitted_pars`: (value, (parameters at mu, best parameters))."

@@ -210,7 +210,9 @@ class FittedMinuit:
             is_valid=bool(result["success"]),
             has_covariance=self.covariance is not None,
             has_parameters_at_limit=any(
-                value in limits for value, limits, held in zip(self.values, self.limits, fixed) if not held
+                value in limits
+                for value, limits, is_fixed in zip(self.values, self.limits, fixed)
+                if not is_fixed
             ),
         )
         self._minos = minos

@@ -234,8 +234,8 @@ class EngineOptimizer(OptimizerMixin):
         constraints = []
         for index, value in fixed_vals or []:
             x0[index] = value
-            held = {"type": "eq", "fun": lambda pars, index=index, value=value: pars[index] - value}
-            constraints.append(held)
+            equality = {"type": "eq", "fun": lambda pars, index=index, value=value: pars[index] - value}
+            constraints.append(equality)
         solver_options = options.get("solver_options", getattr(self, "solver_options", {}))
         return minimizer(
             func,

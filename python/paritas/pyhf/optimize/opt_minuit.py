@@ -59,11 +59,11 @@ class minuit_optimizer(EngineOptimizer):
             if MINIMIZERS.chosen() == "engine":
                 return super()._get_minimizer()
             raise exceptions.Unsupported("minimizers='original': iminuit is not installed") from None
-        held = dict(fixed_vals or [])
-        for index, value in held.items():
+        fixed = dict(fixed_vals or [])
+        for index, value in fixed.items():
             x0[index] = value
         minuit = Minuit(func, x0, name=par_names)
-        minuit.limits, minuit.fixed = bounds, [index in held for index in range(len(x0))]
+        minuit.limits, minuit.fixed = bounds, [index in fixed for index in range(len(x0))]
         minuit.print_level, minuit.errordef = self.verbose, self.errordef
         return minuit
 
@@ -105,13 +105,13 @@ class minuit_optimizer(EngineOptimizer):
         return result
 
     def _surface(self, problem: Problem, result: Any, minos: Minos | None) -> FittedMinuit:
-        held = {index for index, _ in problem.fixed_vals or []}
+        fixed = {index for index, _ in problem.fixed_vals or []}
         names = getattr(problem.pdf.config, "par_names", None)
         return FittedMinuit(
             names or [f"x{index}" for index in range(len(result.x))],
             result,
             problem.par_bounds,
-            [index in held for index in range(len(result.x))],
+            [index in fixed for index in range(len(result.x))],
             minos,
             strategy=self._strategy(problem.options.get("strategy", self.strategy)),
             tolerance=problem.options.get("tolerance", self.tolerance),

@@ -1,7 +1,5 @@
 """What a backend that is not here gives: an error, or NumPy."""
 
-from __future__ import annotations
-
 import warnings
 
 from ..choices import ABSENT_BACKEND
