@@ -18,7 +18,7 @@ static double value_of(const struct search *search, const struct target *s)
     return s->point->k == 1 && s->point->parameter[0] == poi ? s->point->value[0] : (double)NAN;
 }
 
-/* NULL: no room. */
+/* Finds the station or makes one. NULL: there is no room. */
 static struct station *station_at(struct landscape *landscape, double value)
 {
     size_t at = 0;

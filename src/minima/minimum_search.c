@@ -1,7 +1,7 @@
 /* minimum_search.c: further starts for the fits of a statistic.
  *
- *   known minima carried along ─► flips where bends call for them ─► once per data set: a few starts of all kinds
- *        ─► where they met another minimum, or none: rounds of starts, until nothing lower is found
+ *   known minima carried along ─► flips where bends call for them ─► a few starts of all kinds, once a data set
+ *        ─► where they lowered an answer: rounds of starts, until nothing lower is found
  *
  * A model whose rates are nearly linear and whose fits were quick costs nothing. */
 #include "minima/minimum_search.h"
@@ -21,8 +21,8 @@
 #define SEARCHED_LARGE 3 /* of a large model */
 #define CHECK_LEAST 6    /* random starts of the first data set, */
 #define CHECK_AGAIN 4    /* and of each further one; more of small models: */
-#define CHECK_MOST 128
-#define CHECK_WORK 300000.0 /* numbers of slabs */
+#define CHECK_MOST 256
+#define CHECK_WORK 1e6 /* numbers of slabs */
 #define FIRST_ROUND 8       /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64    /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8       /* a round of the largest size without anything lower is the last */

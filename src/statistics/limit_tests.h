@@ -32,8 +32,8 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
 /* Fits tests also from their neighbours' points, until none goes lower. */
 paritas_status limit_tests_compare(struct limit_tests *tests);
 
-/* Looks for lower minima at these tests, which answers depend on; those made before are skipped. *fresh: there
- * was one. */
+/* Looks for lower minima at these tests, which answers depend on, unless it did before. *fresh: it did not at
+ * one of them. */
 paritas_status limit_tests_search(struct limit_tests *tests, size_t n, const size_t *which, bool *fresh);
 
 /* Expected curves do not need a fit to the data; a point without a profile has none. */

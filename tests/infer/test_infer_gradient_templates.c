@@ -290,8 +290,10 @@ TEST(limits_of_a_batch_are_those_of_its_rows_alone)
 
 /* ---- rates that bend ---- */
 
-/* Root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1). */
-static double bend_of(const struct fixture *f, const double *row, const double *point, size_t parameter)
+/* Root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), or the weighted sum of r(+1) + r(-1) -
+ * 2 r(0), other parameters as in `point`. */
+static double bend_of(const struct fixture *f, const double *row, const double *point, const double *weights,
+                      size_t parameter)
 {
     const size_t p = paritas_model_parameter_count(f->model), n_main = paritas_model_main_count(f->model),
                  r = row_length(f->model);
@@ -299,15 +301,15 @@ static double bend_of(const struct fixture *f, const double *row, const double *
     for (size_t k = 0; k < 3; k++) {
         memcpy(rows + k * r, row, r * sizeof *row);
         memcpy(points + k * p, point, p * sizeof *point);
-        points[k * p + parameter] += (double)k - 1.0;
+        points[k * p + parameter] = paritas_model_suggested_init(f->model)[parameter] + (double)k - 1.0;
     }
     if (paritas_expected_data_of(f->context, f->model, 3, points, rows, expected) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t b = 0; b < n_main; b++) {
         const double rate = expected[r + b], bend = expected[b] + expected[2 * r + b] - 2.0 * rate;
-        sum += bend * bend / fmax(fabs(rate), 1.0);
+        sum += weights ? weights[b] * bend : bend * bend / fmax(fabs(rate), 1.0);
     }
-    return sqrt(sum);
+    return weights ? sum : sqrt(sum);
 }
 
 TEST(rates_bend_by_the_templates_of_the_row)
@@ -316,7 +318,8 @@ TEST(rates_bend_by_the_templates_of_the_row)
         struct fixture f = templates_of(NULL, "75.0,61.0,39.0", changed);
         const struct frozen *model = paritas_model_frozen(f.model);
         const size_t r = row_length(f.model), p = paritas_model_parameter_count(f.model);
-        double row[128], point[64], bends[64];
+        double row[128], point[64], bends[64], away[64];
+        const double weights[] = {0.5, -0.25, 2.0};
         memcpy(row, paritas_model_data(f.model), r * sizeof *row);
         memcpy(point, paritas_model_suggested_init(f.model), p * sizeof *point);
         point[paritas_model_poi_index(f.model)] = 2.5;
@@ -324,11 +327,19 @@ TEST(rates_bend_by_the_templates_of_the_row)
             size_t bent = 0;
             for (size_t k = r - model->n_templates; k < r && moved; k++)
                 row[k] *= 1.0 + 0.1 * (double)(5 * k % 7);
-            assert_int_equal(model->family->bends(f.context, model, row, point, bends), PARITAS_OK);
+            assert_int_equal(model->family->second_differences(f.context, model, row, point, NULL, bends),
+                             PARITAS_OK);
             for (size_t i = 0; i < p; i++) {
-                ASSERT_CLOSE(bends[i], bend_of(&f, row, point, i), 1e-10 * (1.0 + bends[i]));
+                ASSERT_CLOSE(bends[i], bend_of(&f, row, point, NULL, i), 1e-10 * (1.0 + bends[i]));
                 bent += bends[i] > 0.1;
             }
+            /* beyond one width all codes are what the signs of second minima take them for */
+            for (size_t i = 0; i < p; i++) away[i] = point[i] == 0.0 ? (i % 2 ? 1.5 : -2.0) : point[i];
+            assert_int_equal(model->family->second_differences(f.context, model, row, away, weights, bends),
+                             PARITAS_OK);
+            for (size_t i = 0; i < p; i++)
+                if (point[i] == 0.0)
+                    ASSERT_CLOSE(bends[i], bend_of(&f, row, away, weights, i), 1e-9 * (1.0 + fabs(bends[i])));
             assert_true(bent >= 2);
         }
         free_fixture(&f);
