@@ -16,8 +16,9 @@ extern "C" {
 
 /* ---- several minima ----------------------------------------------------------------------------- */
 
-#define PARITAS_MINIMA_FIELDS(FIELD, R)                                                          \
-    FIELD(R, size_t, met, , "met", "", "different minima of the fit that met most; 0: one each") \
+#define PARITAS_MINIMA_FIELDS(FIELD, R)                                                      \
+    FIELD(R, size_t, met, , "met", "",                                                       \
+          "different minima within 25 of the lowest, of the fit that met most; 0: one each") \
     FIELD(R, double, apart, , "apart", "", "twice the NLL between the lowest and the highest of a fit")
 typedef struct paritas_minima {
     PARITAS_MINIMA_FIELDS(PARITAS_MEMBER, )

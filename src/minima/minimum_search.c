@@ -22,10 +22,10 @@
 #define CHECK_LEAST 6    /* random starts of the first data set, */
 #define CHECK_AGAIN 4    /* and of each further one; more of small models: */
 #define CHECK_MOST 256
-#define CHECK_WORK 1e6 /* numbers of slabs */
-#define FIRST_ROUND 8       /* random starts; each round has twice as many as the last, up to */
-#define LARGEST_ROUND 64    /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
-#define ROUNDS_MOST 8       /* a round of the largest size without anything lower is the last */
+#define CHECK_WORK 1e6   /* numbers of slabs */
+#define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
+#define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
+#define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
 
 /* What searches have learnt of a model and all of its data. */
 struct minimum_search {

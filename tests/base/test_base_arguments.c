@@ -345,6 +345,7 @@ TEST(names_out_of_range_and_answers_of_nothing_are_null_or_0)
     assert_string_equal(paritas_isa_name(NULL), "");
     assert_string_equal(paritas_precision_name(NULL), "f64");
     assert_string_equal(paritas_polish_name(NULL), "none");
+    assert_null(paritas_work_done(NULL));
     paritas_close(NULL);
     paritas_model_free(NULL);
     paritas_shared_fits_free(NULL);

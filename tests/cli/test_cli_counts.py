@@ -1,0 +1,58 @@
+"""What commands cost, in fits and iterations: the same on every machine."""
+
+import os
+import re
+
+import pytest
+from test_cli import SHARED, TWO, run
+
+STEPS = 7  # gradients of a quasi-Newton fit that cost as much as one of Newton's iterations, at least
+
+# most fits and iterations of `hypotest`, `limit`, and of `scan` from 0 to 2 in 21 points
+COSTS = {
+    "tHu_FCNC": ((6, 25), (30, 40), (24, 35)),
+    "ttZ_4l": ((6, 25), (34, 60), (24, 30)),
+    "displaced_leptons_signal": ((6, 20), (40, 120), (24, 40)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((35, 150), (75, 280), (45, 120)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((90, 480), (165, 950), (220, 1100)),
+    os.path.join("more", "ttZ_3l"): ((40, 240), (105, 850), (50, 280)),
+    os.path.join("more", "ttbar_ljets"): ((75, 1700), (240, 5300), (90, 1200)),
+}
+
+
+def cost(*arguments):
+    """(fits, iterations) of a command"""
+    done = run(*arguments, "--counts", "--quiet", "--json", "--device", "cpu", "--threads", 1)
+    assert done.returncode in (0, 1), done.stderr
+    fits, iterations, gradients, _ = map(int, re.findall(r": (\d+)", done.stderr.splitlines()[-1]))
+    return fits, iterations + gradients / STEPS
+
+
+def test_counts_are_told_on_standard_error():
+    fits, iterations = cost("fit", TWO)
+    assert fits == 1 and 1 <= iterations <= 10
+    assert "fits:" not in run("fit", TWO).stderr
+
+
+def test_more_starts_are_more_fits():
+    assert cost("fit", TWO, "--starts", 5)[0] >= 5
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_statistics_cost_what_they_may(name):
+    path = os.path.join(SHARED, name + ".json")
+    if not os.path.exists(path):
+        pytest.skip("the workspace is not here")
+    poi = re.search(r'"poi": "([^"]*)"', run("fit", path, "--json").stdout)[1]
+    commands = (("hypotest",), ("limit",), ("scan", "--par", f"{poi}=0:2:21"))
+    for command, (most_fits, most_iterations) in zip(commands, COSTS[name]):
+        fits, iterations = cost(command[0], path, *command[1:])
+        assert fits <= most_fits and iterations <= most_iterations, (command, fits, iterations)
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_limit_from_one_start_has_few_fits(name):
+    path = os.path.join(SHARED, name + ".json")
+    if not os.path.exists(path):
+        pytest.skip("the workspace is not here")
+    assert cost("limit", path, "--quick")[0] <= 65
