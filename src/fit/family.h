@@ -43,9 +43,9 @@ struct paritas_family {
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
     size_t (*set_count)(const struct paritas_model *model);
     paritas_parameter_set (*set)(const struct paritas_model *model, size_t set);
-    /* differences[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r: rate by
-     * the parameter in its constraint's widths, others as in `point`. With `weights` (n_main): the weighted
-     * sum of r(+1) + r(-1) - 2 r(0). `data`: a user's row, NULL without templates. NULL: unknown. */
+    /* differences[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r:
+     * rate by the parameter in its constraint's widths, others as in `point`. With `weights` (n_main): the
+     * weighted sum of r(+1) + r(-1) - 2 r(0). `data`: a user's row, NULL without templates. NULL: unknown. */
     paritas_status (*second_differences)(paritas_context *context, const struct frozen *model,
                                          const double *data, const double *point, const double *weights,
                                          double *differences);

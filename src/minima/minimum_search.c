@@ -1,7 +1,7 @@
 /* minimum_search.c: further starts for the fits of a statistic.
  *
- *   known minima carried along ─► flips where bends call for them ─► a few starts of all kinds, once a data set
- *        ─► where they lowered an answer: rounds of starts, until nothing lower is found
+ *   known minima carried along ─► flips where bends call for them ─► a few starts of all kinds, once a data
+ *   set ─► where they lowered an answer: rounds of starts, until nothing lower is found
  *
  * A model whose rates are nearly linear and whose fits were quick costs nothing. */
 #include "minima/minimum_search.h"
@@ -213,51 +213,6 @@ static paritas_status add_collective(struct search *search, struct attempt *atte
     return PARITAS_OK;
 }
 
-/* Random starts of a check: what they cost is bounded. */
-static size_t check_size(const struct infer *infer)
-{
-    const double n = CHECK_WORK / (double)paritas_model_frozen(infer->model)->slab;
-    const size_t least = infer->search->checked ? CHECK_AGAIN : CHECK_LEAST;
-    return !search_model_is_small(infer) ? least : n > CHECK_MOST ? CHECK_MOST : (size_t)n;
-}
-
-/* The point far away, from the free fit. */
-static paritas_status fit_far(struct search *search)
-{
-    const size_t before = search->n;
-    TRY(add_far(search));
-    if (search->n == before) return PARITAS_OK;
-    return search_run_attempts(search, 1,
-                               &(struct attempt){&search->targets[before], search->profile->parameters});
-}
-
-/* A few starts of all kinds: random ones in turns, the ends of the other fits, collective moves. */
-static paritas_status check(struct search *search)
-{
-    struct infer *infer = search->infer;
-    const double *starts[CHECK_MOST];
-    size_t n_starts = 0, n = 0;
-    TRY(fit_far(search));
-    search->lowered = search->met_new = search->dead_end = false;
-    TRY(add_random_starts(search, 1, check_size(infer), starts, &n_starts));
-    infer->search->checked = true;
-    struct attempt *attempts = infer_array(infer, n_starts + (search->n + 1) * search->n, sizeof *attempts);
-    TRY(infer_memory(infer));
-    for (size_t k = 0, i = 0; k < n_starts; i = (i + 1) % search->n_asked)
-        if (!search->targets[i].is_lowest) attempts[n++] = (struct attempt){&search->targets[i], starts[k++]};
-    for (size_t i = 0; i < search->n_asked; i++)
-        for (size_t j = search->n_asked; j < search->n && !search->targets[i].is_lowest; j++)
-            if (search->targets[j].twice_nll < search->targets[0].twice_nll)
-                attempts[n++] = (struct attempt){&search->targets[i], search->targets[j].parameters};
-    TRY(add_collective(search, attempts, &n));
-    search->gives_up = true;
-    TRY(search_run_attempts(search, n, attempts));
-    search->gives_up = false;
-    return PARITAS_OK;
-}
-
-/* ---- rounds ---- */
-
 /* A test that stands alone gets neighbours on both sides. */
 static paritas_status add_neighbours(struct search *search)
 {
@@ -267,40 +222,6 @@ static paritas_status add_neighbours(struct search *search)
     if (at == 0.0) return PARITAS_OK;
     TRY(search_add_auxiliary(search, 0.5 * at));
     return search_add_auxiliary(search, 1.5 * at);
-}
-
-static bool met_several(const struct search *search)
-{
-    bool several = false;
-    for (size_t i = 0; i < search->n; i++) several = several || search->targets[i].n_ends > 1;
-    return several;
-}
-
-/* The first n_shared starts for all fits, the others for one fit each in turns; and each new answer with one
- * nonlinear parameter on the other side. */
-static paritas_status run_round(struct search *search, size_t n_shared, size_t n, const double *const *starts)
-{
-    const struct nonlinear *nonlinear = &search->infer->search->nonlinear;
-    struct attempt *attempts =
-        infer_array(search->infer, n + (n_shared + 4 * nonlinear->n) * search->n, sizeof *attempts);
-    size_t m = 0;
-    TRY(infer_memory(search->infer));
-    for (size_t k = n_shared, i = 0; k < n; i = (i + 1) % search->n)
-        if (!search->targets[i].is_lowest) attempts[m++] = (struct attempt){&search->targets[i], starts[k++]};
-    for (size_t i = 0; i < search->n; i++) {
-        struct target *s = &search->targets[i];
-        if (s->is_lowest) continue;
-        for (size_t k = 0; k < n_shared; k++) attempts[m++] = (struct attempt){s, starts[k]};
-        if (!search->is_small || s->status != PARITAS_FIT_CONVERGED || s->mirrored == s->parameters) continue;
-        s->mirrored = s->parameters;
-        for (size_t k = 0; k < nonlinear->n; k++)
-            for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
-                attempts[m].target = s;
-                TRY(signs_move(search->infer, s->parameters, 1, &nonlinear->parameters[k], widths,
-                               &attempts[m++].start));
-            }
-    }
-    return search_run_attempts(search, m, attempts);
 }
 
 /* A fit continued from another value of its parameter to the tested one. */
@@ -349,6 +270,104 @@ static paritas_status follow_paths(struct search *search)
     return PARITAS_OK;
 }
 
+/* Random starts of a check: what they cost is bounded. */
+static size_t check_size(const struct infer *infer)
+{
+    const double n = CHECK_WORK / (double)paritas_model_frozen(infer->model)->slab;
+    const size_t least = infer->search->checked ? CHECK_AGAIN : CHECK_LEAST;
+    return !search_model_is_small(infer) ? least : n > CHECK_MOST ? CHECK_MOST : (size_t)n;
+}
+
+/* The point far away, from the free fit. */
+static paritas_status fit_far(struct search *search)
+{
+    const size_t before = search->n;
+    TRY(add_far(search));
+    if (search->n == before) return PARITAS_OK;
+    return search_run_attempts(search, 1,
+                               &(struct attempt){&search->targets[before], search->profile->parameters});
+}
+
+/* Some minima are found from those of a neighbour alone. */
+static paritas_status share_auxiliary_ends(struct search *search)
+{
+    struct attempt *attempts =
+        infer_array(search->infer, AUXILIARY_MOST * ENDS_MOST * search->n_asked + 1, sizeof *attempts);
+    size_t n = 0;
+    TRY(infer_memory(search->infer));
+    for (size_t j = search->n_asked; j < search->n; j++)
+        for (size_t k = 0; k < search->targets[j].n_ends; k++)
+            for (size_t i = 0; i < search->n_asked; i++)
+                attempts[n++] = (struct attempt){&search->targets[i], search->targets[j].ends[k].parameters};
+    return search_run_attempts(search, n, attempts);
+}
+
+/* A few starts of all kinds: random ones in turns, the ends of the other fits, collective moves. */
+static paritas_status check(struct search *search)
+{
+    struct infer *infer = search->infer;
+    const double *starts[CHECK_MOST];
+    size_t n_starts = 0, n = 0;
+    TRY(fit_far(search));
+    if (search->is_small) {
+        TRY(add_neighbours(search));
+        TRY(follow_paths(search));
+    }
+    search->lowered = search->met_new = search->dead_end = false;
+    TRY(add_random_starts(search, 1, check_size(infer), starts, &n_starts));
+    infer->search->checked = true;
+    struct attempt *attempts = infer_array(infer, n_starts + (search->n + 1) * search->n, sizeof *attempts);
+    TRY(infer_memory(infer));
+    const size_t n_fits = search->is_small ? search->n : search->n_asked;
+    for (size_t k = 0, i = 0; k < n_starts; i = (i + 1) % n_fits)
+        if (!search->targets[i].is_lowest) attempts[n++] = (struct attempt){&search->targets[i], starts[k++]};
+    for (size_t i = 0; i < search->n_asked; i++)
+        for (size_t j = search->n_asked; j < search->n && !search->targets[i].is_lowest; j++)
+            if (search->targets[j].twice_nll < search->targets[0].twice_nll)
+                attempts[n++] = (struct attempt){&search->targets[i], search->targets[j].parameters};
+    TRY(add_collective(search, attempts, &n));
+    search->gives_up = true;
+    TRY(search_run_attempts(search, n, attempts));
+    search->gives_up = false;
+    return search->is_small ? share_auxiliary_ends(search) : PARITAS_OK;
+}
+
+/* ---- rounds ---- */
+
+static bool met_several(const struct search *search)
+{
+    bool several = false;
+    for (size_t i = 0; i < search->n; i++) several = several || search->targets[i].n_ends > 1;
+    return several;
+}
+
+/* The first n_shared starts for all fits, the others for one fit each in turns; and each new answer with one
+ * nonlinear parameter on the other side. */
+static paritas_status run_round(struct search *search, size_t n_shared, size_t n, const double *const *starts)
+{
+    const struct nonlinear *nonlinear = &search->infer->search->nonlinear;
+    struct attempt *attempts =
+        infer_array(search->infer, n + (n_shared + 4 * nonlinear->n) * search->n, sizeof *attempts);
+    size_t m = 0;
+    TRY(infer_memory(search->infer));
+    for (size_t k = n_shared, i = 0; k < n; i = (i + 1) % search->n)
+        if (!search->targets[i].is_lowest) attempts[m++] = (struct attempt){&search->targets[i], starts[k++]};
+    for (size_t i = 0; i < search->n; i++) {
+        struct target *s = &search->targets[i];
+        if (s->is_lowest) continue;
+        for (size_t k = 0; k < n_shared; k++) attempts[m++] = (struct attempt){s, starts[k]};
+        if (!search->is_small || s->status != PARITAS_FIT_CONVERGED || s->mirrored == s->parameters) continue;
+        s->mirrored = s->parameters;
+        for (size_t k = 0; k < nonlinear->n; k++)
+            for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
+                attempts[m].target = s;
+                TRY(signs_move(search->infer, s->parameters, 1, &nonlinear->parameters[k], widths,
+                               &attempts[m++].start));
+            }
+    }
+    return search_run_attempts(search, m, attempts);
+}
+
 /* Ends that were met since the last round: a minimum of one fit is a start for the others. */
 static void add_ends(const struct search *search, const double **starts, size_t *n)
 {
@@ -367,8 +386,10 @@ static paritas_status run_rounds(struct search *search)
 {
     const size_t asked = search->infer->starts;
     size_t size = FIRST_ROUND, random = check_size(search->infer);
-    TRY(add_neighbours(search));
-    TRY(follow_paths(search));
+    if (!search->is_small) {
+        TRY(add_neighbours(search));
+        TRY(follow_paths(search));
+    }
     for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
         const double *starts[LARGEST_ROUND + ENDS_MOST * 8 + 1];
         size_t n = 0;
@@ -401,7 +422,8 @@ static paritas_status look(struct search *search)
     if (landscape->several) TRY(carry_minima(search));
     TRY(try_pool(search));
     TRY(signs_flip(search));
-    if (landscape->checked && !landscape->searched && !asked) return search_leave_unconverged(search);
+    if (landscape->checked && !landscape->searched && !search->is_small && !asked)
+        return search_leave_unconverged(search);
     landscape->checked = true;
     TRY(check(search));
     landscape->surprised = landscape->surprised || search->lowered;
@@ -455,10 +477,21 @@ paritas_status minimum_search_run(struct infer *infer, struct infer_profile *pro
     struct infer_point *some[SEARCHED_MOST];
     for (size_t k = 0; k < most; k++) some[k] = points[k * (n - 1) / (most - 1)];
     TRY(search_fits(infer, profile, most, some, true));
+    return minimum_search_carry(infer, profile, n, points);
+}
+
+paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
+                                    struct infer_point *const *points)
+{
+    if (infer->starts == 1 || !profile->landscape) return PARITAS_OK;
     bool wanted = profile->landscape->several || paritas_model_frozen(infer->model)->kinked;
     for (size_t i = 0; i < n; i++) wanted = wanted || points[i]->status != PARITAS_FIT_CONVERGED;
-    if (!wanted) return PARITAS_OK;
-    return search_fits(infer, profile, n, points, false);
+    return wanted ? search_fits(infer, profile, n, points, false) : PARITAS_OK;
+}
+
+bool minimum_search_is_cheap(const struct infer *infer)
+{
+    return search_model_is_small(infer);
 }
 
 paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,

@@ -237,15 +237,16 @@ paritas_status limit_tests_compare(struct limit_tests *tests)
 }
 
 /* The points of these tests in one profile. */
-static paritas_status search_points(struct limit_tests *tests, struct infer_profile *profile, size_t n,
-                                    struct infer_point **points, bool *lowered)
+static paritas_status search_points(struct limit_tests *tests, struct infer_profile *profile, size_t n_asked,
+                                    size_t n, struct infer_point **points, bool *lowered)
 {
     struct infer *infer = tests->a.infer;
     const double free = profile->result.twice_nll, same = same_minimum(infer->context);
     double *before = infer_reals(infer, n, 1);
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) before[i] = points[i]->twice_nll;
-    TRY(minimum_search_run(infer, profile, n, points));
+    TRY(minimum_search_run(infer, profile, n_asked, points));
+    TRY(minimum_search_carry(infer, profile, n - n_asked, points + n_asked));
     *lowered = *lowered || profile->result.twice_nll < free - same;
     for (size_t i = 0; i < n; i++) {
         if (!(points[i]->twice_nll < before[i])) continue;
@@ -255,31 +256,52 @@ static paritas_status search_points(struct limit_tests *tests, struct infer_prof
     return PARITAS_OK;
 }
 
+/* Points of one profile: those asked for, then the others. */
+struct searched {
+    struct infer_profile *profile;
+    struct infer_point **points;
+    size_t n_asked, n;
+};
+
+static void list_points(struct limit_tests *tests, const bool *asked, struct searched *data,
+                        struct searched *asimov, struct searched *other)
+{
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < tests->n; i++) {
+            struct asymptotic_point *test = &tests->points[i];
+            if (asked[i] == (others != 0)) continue;
+            if (test->data.profile && !test->data.unread) data->points[data->n++] = &test->data;
+            asimov->points[asimov->n++] = &test->asimov;
+            other->points[other->n++] = &test->other;
+            if (others) continue;
+            data->n_asked = data->n;
+            asimov->n_asked = other->n_asked = asimov->n;
+        }
+}
+
 paritas_status limit_tests_search(struct limit_tests *tests, size_t n, const size_t *which, bool *fresh)
 {
     struct asymptotic *a = &tests->a;
-    struct infer_point **points = infer_array(a->infer, 3 * n, sizeof *points), **asimov = points + n,
-                       **other = asimov + n;
-    size_t m = 0, n_data = 0;
-    bool lowered = false, remade;
+    struct infer_point **points = infer_array(a->infer, 3 * tests->n, sizeof *points);
+    bool *asked = infer_array(a->infer, tests->n, sizeof *asked), lowered = false, remade;
     TRY(infer_memory(a->infer));
+    *fresh = false;
     for (size_t k = 0; k < n; k++) {
-        struct asymptotic_point *test = &tests->points[which[k]];
-        if (tests->searched[which[k]]) continue;
+        asked[which[k]] = !tests->searched[which[k]];
+        *fresh = *fresh || asked[which[k]];
         tests->searched[which[k]] = true;
-        if (test->data.profile && !test->data.unread) points[n_data++] = &test->data;
-        other[m] = &test->other;
-        asimov[m++] = &test->asimov;
     }
-    *fresh = m > 0;
-    if (m == 0 || a->infer->starts == 1) return PARITAS_OK;
-    TRY(search_points(tests, &a->data, n_data, points, &lowered));
-    TRY(search_points(tests, &a->asimov, m, asimov, &lowered));
-    if (a->other.data) TRY(search_points(tests, &a->other, m, other, &lowered));
+    if (!*fresh || a->infer->starts == 1) return PARITAS_OK;
+    struct searched of[] = {{&a->data, points, 0, 0},
+                            {&a->asimov, points + tests->n, 0, 0},
+                            {&a->other, points + 2 * tests->n, 0, 0}};
+    list_points(tests, asked, &of[0], &of[1], &of[2]);
+    for (size_t k = 0; k < (a->other.data ? 3 : 2); k++)
+        TRY(search_points(tests, of[k].profile, of[k].n_asked, of[k].n, of[k].points, &lowered));
     TRY(asymptotic_reconsider(a, &remade));
     if (remade) return repeat(tests);
     if (!lowered) return PARITAS_OK;
     tests->changed = tests->careful = true;
-    for (size_t k = 0; k < n; k++) tests->compared[which[k]] = false;
+    for (size_t i = 0; i < tests->n; i++) tests->compared[i] = tests->compared[i] && !asked[i];
     return limit_tests_compare(tests);
 }

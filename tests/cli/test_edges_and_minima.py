@@ -260,34 +260,34 @@ def test_toys_of_a_model_with_several_minima_say_so(tmp_path):
 
 
 # Tests of generated models whose usual fits end in higher minima: family, seed, mu, q and q_A of the lowest
-# minima that 100 starts find.
+# minima that 100 starts find; is another one within 25?
 LOWEST = [
     # the conditional fit's lowest minimum has a bent parameter on its other side
-    ("ordinary", 35, 4.311395809871476, 13.34264344, 19.450501915),
-    ("hard", 67, 0.7179791098181687, 2.74150667, None),
+    ("ordinary", 35, 4.311395809871476, 13.34264344, 19.450501915, True),
+    ("hard", 67, 0.7179791098181687, 2.74150667, None, True),
     # free fits are lowest at the other bound of mu
-    ("hard", 84, 0.15, 0.0, None),
+    ("hard", 84, 0.15, 0.0, None, True),
     # rates are 1e-5 at mu = 1 and of order 1 where they are tested
-    ("hard", 159, 267139.0115492784, 2.16056352, 2.16060251),
+    ("hard", 159, 267139.0115492784, 2.16056352, 2.16060251, True),
     # k1 = 0 hides all other parameters
-    ("hard", 174, 1.0, 9.72852102, 0.01272342936),
+    ("hard", 174, 1.0, 9.72852102, 0.01272342936, False),
     # Asimov data from a minimum that is 27 higher
-    ("hard", 105, 2.93564574371514, 0.04710887, 1.94075876),
+    ("hard", 105, 2.93564574371514, 0.04710887, 1.94075876, False),
     # 500 random starts end 46 higher: the way leads over tests of smaller mu
-    ("hard", 198, 2.1875, 70.56509751, None),
+    ("hard", 198, 2.1875, 70.56509751, None, False),
     # two factors of one sample: both may change their sign
-    ("hard", 9019, 1.0, 0.00013504871, None),
+    ("hard", 9019, 1.0, 0.00013504871, None, True),
 ]
 
 
-@pytest.mark.parametrize("family, seed, mu, q, q_asimov", LOWEST)
-def test_generated_models_are_tested_with_the_lowest_minima(tmp_path, family, seed, mu, q, q_asimov):
+@pytest.mark.parametrize("family, seed, mu, q, q_asimov, several", LOWEST)
+def test_generated_models_are_tested_with_the_lowest_minima(tmp_path, family, seed, mu, q, q_asimov, several):
     made = hard_models.generate(family, seed)
     code, answer, error = run("hypotest", hard_models.write(str(tmp_path), made), *made.options(), "--mu", mu)
     assert code == 0, error
     assert answer["q"] == pytest.approx(q, abs=1e-5)
     assert q_asimov is None or answer["q_A"] == pytest.approx(q_asimov, abs=1e-5)
-    assert answer["several_minima"] is True
+    assert answer["several_minima"] is several
 
 
 def generated(folder, family, seed):

@@ -290,8 +290,8 @@ TEST(limits_of_a_batch_are_those_of_its_rows_alone)
 
 /* ---- rates that bend ---- */
 
-/* Root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), or the weighted sum of r(+1) + r(-1) -
- * 2 r(0), other parameters as in `point`. */
+/* Root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), or the weighted sum of
+ * r(+1) + r(-1) - 2 r(0), other parameters as in `point`. */
 static double bend_of(const struct fixture *f, const double *row, const double *point, const double *weights,
                       size_t parameter)
 {
