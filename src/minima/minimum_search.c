@@ -465,6 +465,15 @@ static paritas_status search_fits(struct infer *infer, struct infer_profile *pro
     return search_give_answers(&search);
 }
 
+/* Carries the minima that are known to all of these fits, after a search. */
+static paritas_status carry(struct infer *infer, struct infer_profile *profile, size_t n,
+                            struct infer_point *const *points)
+{
+    bool wanted = profile->landscape->several || paritas_model_frozen(infer->model)->kinked;
+    for (size_t i = 0; i < n; i++) wanted = wanted || points[i]->status != PARITAS_FIT_CONVERGED;
+    return wanted ? search_fits(infer, profile, n, points, false) : PARITAS_OK;
+}
+
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points)
 {
@@ -477,21 +486,15 @@ paritas_status minimum_search_run(struct infer *infer, struct infer_profile *pro
     struct infer_point *some[SEARCHED_MOST];
     for (size_t k = 0; k < most; k++) some[k] = points[k * (n - 1) / (most - 1)];
     TRY(search_fits(infer, profile, most, some, true));
-    return minimum_search_carry(infer, profile, n, points);
+    return carry(infer, profile, n, points);
 }
 
-paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
-                                    struct infer_point *const *points)
+paritas_status minimum_search_others(struct infer *infer, struct infer_profile *profile, size_t n,
+                                     struct infer_point *const *points)
 {
-    if (infer->starts == 1 || !profile->landscape) return PARITAS_OK;
-    bool wanted = profile->landscape->several || paritas_model_frozen(infer->model)->kinked;
-    for (size_t i = 0; i < n; i++) wanted = wanted || points[i]->status != PARITAS_FIT_CONVERGED;
-    return wanted ? search_fits(infer, profile, n, points, false) : PARITAS_OK;
-}
-
-bool minimum_search_is_cheap(const struct infer *infer)
-{
-    return search_model_is_small(infer);
+    if (infer->starts == 1 || n == 0) return PARITAS_OK;
+    return search_model_is_small(infer) ? minimum_search_run(infer, profile, n, points)
+                                        : carry(infer, profile, n, points);
 }
 
 paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,

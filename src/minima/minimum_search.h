@@ -9,12 +9,10 @@
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points);
 
-/* Carries the minima that searches of the profile have met to n of its conditional fits, without a search.
- * Costs nothing where no fit has a second minimum. */
-paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
-                                    struct infer_point *const *points);
-/* Are the model's fits so cheap that each may be searched? */
-bool minimum_search_is_cheap(const struct infer *infer);
+/* The same for fits beside those that answers depend on. Of a large model they hear of the minima that
+ * searches of the profile have met, which costs nothing where there is one each. */
+paritas_status minimum_search_others(struct infer *infer, struct infer_profile *profile, size_t n,
+                                     struct infer_point *const *points);
 
 /* Looks beyond kinks alone (interpolation codes 0 and 1), else as minimum_search_run. Models without kinks
  * cost nothing. */

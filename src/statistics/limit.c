@@ -5,7 +5,6 @@
  * neighbours' points too. If tests show that a curve turns, more of them look for further crossings. */
 #include "statistics/limit.h"
 #include "minima/conditional_starts.h"
-#include "minima/minimum_search.h"
 #include "base/math/host_math.h"
 #include "base/sized.h"
 #include "statistics/limit_search.h"
@@ -201,8 +200,7 @@ static paritas_status search_answers(struct limit_search *s, bool *fresh)
 {
     size_t which[PARITAS_SCAN_MOST], n = 0;
     for (size_t i = 0; i < s->tests.n; i++)
-        if (minimum_search_is_cheap(s->tests.a.infer) || is_beside_answer(s, s->tests.points[i].mu))
-            which[n++] = i;
+        if (is_beside_answer(s, s->tests.points[i].mu)) which[n++] = i;
     return limit_tests_search(&s->tests, n, which, fresh);
 }
 
