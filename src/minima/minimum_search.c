@@ -22,10 +22,10 @@
 #define CHECK_LEAST 6    /* random starts of the first data set, */
 #define CHECK_AGAIN 4    /* and of each further one; more of small models: */
 #define CHECK_MOST 256
-#define CHECK_WORK 1e6   /* numbers of slabs */
-#define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
-#define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
-#define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
+#define CHECK_WORK 60000.0 /* elements of Hessians */
+#define FIRST_ROUND 8      /* random starts; each round has twice as many as the last, up to */
+#define LARGEST_ROUND 64   /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
+#define ROUNDS_MOST 8      /* a round of the largest size without anything lower is the last */
 
 /* What searches have learnt of a model and all of its data. */
 struct minimum_search {
@@ -273,7 +273,7 @@ static paritas_status follow_paths(struct search *search)
 /* Random starts of a check: what they cost is bounded. */
 static size_t check_size(const struct infer *infer)
 {
-    const double n = CHECK_WORK / (double)paritas_model_frozen(infer->model)->slab;
+    const double n = CHECK_WORK / ((double)infer->n_parameters * (double)infer->n_parameters);
     const size_t least = infer->search->checked ? CHECK_AGAIN : CHECK_LEAST;
     return !search_model_is_small(infer) ? least : n > CHECK_MOST ? CHECK_MOST : (size_t)n;
 }

@@ -12,6 +12,7 @@
 #define SIGN_LEAST 0.3      /* of -h; below -1 twice the NLL has a maximum between two minima */
 #define FLIPS_MOST 16       /* parameters of a point */
 #define FLIPS_ROUND 4
+#define ROUNDING 1e-9 /* of a sign: the order of equal ones must not depend on it */
 #define FLIP_ROUNDS 8
 
 static bool may_move(const struct infer *infer, size_t i)
@@ -44,7 +45,8 @@ static size_t take_largest(size_t n, double *elements, size_t most, size_t *whic
     for (; taken < most; taken++) {
         size_t largest = n;
         for (size_t i = 0; i < n; i++)
-            if (elements[i] > 0.0 && (largest == n || elements[i] > elements[largest])) largest = i;
+            if (elements[i] > 0.0 && (largest == n || elements[i] > (1.0 + ROUNDING) * elements[largest]))
+                largest = i;
         if (largest == n) break;
         which[taken] = largest;
         elements[largest] = 0.0;

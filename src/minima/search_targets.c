@@ -2,6 +2,7 @@
 #include "minima/search_targets.h"
 #include "fit/fit.h"
 #include "fit/family.h"
+#include "fit/launch.h"
 #include "minima/conditional_fits.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 
 #define LOWER 1e-6 /* in twice the NLL: another minimum */
 #define CONTINUED_MOST 3
-#define SMALL_SLAB 10000   /* numbers: some 30 parameters */
+#define LEAST_TOGETHER 8
+#define SMALL_PARAMETERS 32
 #define FIRST_ITERATIONS 4 /* then fits on their way to a known minimum are given up */
 #define NEXT_ITERATIONS 20 /* of large models: then fits that are HOPELESS above the lowest are given up */
 #define HOPELESS 25.0
@@ -53,7 +55,7 @@ size_t search_minima_within(const struct target *target)
 
 bool search_model_is_small(const struct infer *infer)
 {
-    return paritas_model_frozen(infer->model)->slab <= SMALL_SLAB;
+    return infer->n_parameters <= SMALL_PARAMETERS;
 }
 
 static paritas_status put_target(struct search *search, struct target *s)
@@ -179,6 +181,14 @@ static bool is_on_the_way(const struct search *search, const struct target *s, d
     return false;
 }
 
+/* Fits of one launch, which then says where memory runs out: larger ones are halved. */
+static size_t fits_together(const struct infer *infer)
+{
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t most = LAUNCH_ELEMENTS_LEAST / (2 * (model->n_places + 8 * model->n_slots + 64));
+    return most < LEAST_TOGETHER ? LEAST_TOGETHER : most;
+}
+
 static paritas_status fit_runs(struct search *search, const struct attempt *attempts, unsigned iterations,
                                size_t n, const struct run *runs, paritas_fit_result *results, double *fitted)
 {
@@ -195,8 +205,14 @@ static paritas_status fit_runs(struct search *search, const struct attempt *atte
     options.max_iterations = infer->base.max_iterations && infer->base.max_iterations < iterations
                                  ? infer->base.max_iterations
                                  : iterations;
-    return fit_run(infer->context, infer->model, &options, n, jobs,
-                   &(paritas_fit_answers){.results = results, .parameters = fitted});
+    const size_t together = fits_together(infer);
+    for (size_t i = 0; i < n; i += together) {
+        const paritas_fit_answers answers = {.results = results + i,
+                                             .parameters = fitted + i * infer->n_parameters};
+        TRY(fit_run(infer->context, infer->model, &options, n - i < together ? n - i : together, jobs + i,
+                    &answers));
+    }
+    return PARITAS_OK;
 }
 
 paritas_status search_run_attempts(struct search *search, size_t n, const struct attempt *attempts)

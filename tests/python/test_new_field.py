@@ -77,7 +77,7 @@ def changed(tmp_path):
         compiled("src/toys/gof.c"),
         os.path.join(BUILD, "libparitas.a"),
     ]
-    library += ["-lsqlite3", "-lm", "-lpthread", "-ldl"]
+    library += ["-lsqlite3", "-lz", "-lm", "-lpthread", "-ldl"]
     bindings = compiled(os.path.relpath(os.path.join(BUILD, "python", "_engine.c"), ROOT), source)
     run(compiler, "-shared", bindings, *library, "-o", str(package / "_engine.so"))
     others = [
