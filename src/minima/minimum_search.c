@@ -385,7 +385,7 @@ static void add_ends(const struct search *search, const double **starts, size_t 
 static paritas_status run_rounds(struct search *search)
 {
     const size_t asked = search->infer->starts;
-    size_t size = FIRST_ROUND, random = check_size(search->infer);
+    size_t size = FIRST_ROUND, random = asked ? 0 : check_size(search->infer);
     if (!search->is_small) {
         TRY(add_neighbours(search));
         TRY(follow_paths(search));
@@ -401,7 +401,7 @@ static paritas_status run_rounds(struct search *search)
         search->lowered = false;
         search->n_lost = 0;
         search->gives_up = true;
-        TRY(run_round(search, n_shared, n, starts));
+        TRY(run_round(search, asked ? n : n_shared, n, starts)); /* so many for each fit */
         search->gives_up = false;
         random += size;
         if (!asked && !search->lowered &&
@@ -414,10 +414,16 @@ static paritas_status run_rounds(struct search *search)
 
 /* ---- all of it ---- */
 
+static bool may_be_lower(const struct search *search)
+{
+    return search->n_asked > 1 || !search->targets[0].is_lowest;
+}
+
 static paritas_status look(struct search *search)
 {
     struct landscape *landscape = search->profile->landscape;
     const bool asked = search->infer->starts > 1;
+    if (!may_be_lower(search)) return PARITAS_OK;
     TRY(mend(search));
     if (landscape->several) TRY(carry_minima(search));
     TRY(try_pool(search));
