@@ -14,6 +14,7 @@
 #include "statistics/limit.h"
 #include "statistics/limit_search.h"
 #include "minima/minimum_search.h"
+#include "minima/search_signs.h"
 
 #include <math.h>
 #include <string.h>
@@ -290,10 +291,9 @@ static paritas_status rates_are_nonlinear(struct gradient *g, const struct gradi
     frexp(fmax(mu, fabs(g->infer.base.start[g->infer.poi])), &exponent);
     const int at = exponent < -half ? 0 : exponent > half ? most : exponent + half;
     const double largest = ldexp(1.0, at - half);
-    if (has_own_templates(g, row))
-        return minimum_search_is_nonlinear(&g->infer, row->data, largest, nonlinear);
+    if (has_own_templates(g, row)) return signs_is_nonlinear(&g->infer, row->data, largest, nonlinear);
     if (!g->nonlinear[at]) {
-        TRY(minimum_search_is_nonlinear(&g->infer, g->infer.base.data, largest, nonlinear));
+        TRY(signs_is_nonlinear(&g->infer, g->infer.base.data, largest, nonlinear));
         g->nonlinear[at] = *nonlinear ? 2 : 1;
     }
     *nonlinear = g->nonlinear[at] == 2;

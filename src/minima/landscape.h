@@ -16,7 +16,6 @@ struct station {
 struct landscape {
     bool checked;   /* further starts looked for a second minimum */
     bool surprised; /* one of them found an answer lower than flips had */
-    bool searched;  /* rounds of starts followed */
     bool several;   /* some fit has a second minimum */
     size_t shared;  /* minima of other data that were starts here */
     size_t n;

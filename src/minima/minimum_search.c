@@ -93,11 +93,6 @@ static bool has_signs(const struct search *search)
     return signs;
 }
 
-paritas_status minimum_search_is_nonlinear(struct infer *infer, const double *data, double at, bool *is)
-{
-    return signs_is_nonlinear(infer, data, at, is);
-}
-
 bool minimum_search_is_suspicious(const struct infer *infer)
 {
     return infer->starts != 1 && infer->search && infer->search->suspicious;
@@ -428,7 +423,7 @@ static paritas_status look(struct search *search)
     if (landscape->several) TRY(carry_minima(search));
     TRY(try_pool(search));
     TRY(signs_flip(search));
-    if (landscape->checked && !landscape->searched && !search->is_small && !asked)
+    if (landscape->checked && !landscape->surprised && !search->is_small && !asked)
         return search_leave_unconverged(search);
     landscape->checked = true;
     TRY(check(search));
@@ -437,7 +432,7 @@ static paritas_status look(struct search *search)
         asked || landscape->surprised || (search->is_small && (search->met_new || search->dead_end));
     TRY(signs_flip(search));
     if (!rounds) return PARITAS_OK;
-    search->infer->search->suspicious = landscape->searched = true;
+    search->infer->search->suspicious = true;
     return run_rounds(search);
 }
 

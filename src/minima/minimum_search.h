@@ -19,9 +19,6 @@ paritas_status minimum_search_others(struct infer *infer, struct infer_profile *
 paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
                                            struct infer_point *const *points);
 
-/* Are rates with the templates of `data` nonlinear in a parameter, where the parameter of interest is `at`?
- * Then fits may have several minima. */
-paritas_status minimum_search_is_nonlinear(struct infer *infer, const double *data, double at, bool *is);
 /* A factor other than the parameter of interest ended at its bound: at 0 its samples' parameters have no
  * effect, and two factors of one sample share a product. */
 bool minimum_search_has_factor_at_bound(const struct infer *infer, const double *parameters);

@@ -17,7 +17,8 @@ struct nonlinear {
 /* Finds them. Rates may be less linear at a larger parameter of interest: beyond twice `at` they are found
  * anew. */
 paritas_status signs_find_nonlinear(struct infer *infer, double at, struct nonlinear *nonlinear);
-/* Are rates with the templates of `data` nonlinear in a parameter, the one of interest being `at`? */
+/* Are rates with the templates of `data` nonlinear in a parameter, the one of interest being `at`? Then
+ * fits may have several minima. */
 paritas_status signs_is_nonlinear(struct infer *infer, const double *data, double at, bool *is);
 
 /* A start with the parameters moved to at least `widths` from their suggested values: on the point's side of

@@ -19,11 +19,6 @@
 #define NEAR_LEVEL 1.0 /* in twice the NLL */
 #define NEAR_POINT 0.3 /* widths, errors */
 
-bool search_is_auxiliary(const struct search *search, const struct target *target)
-{
-    return target >= search->targets + search->n_asked;
-}
-
 static bool is_same_point(const struct search *search, const double *a, const double *b)
 {
     double apart = 0.0;

@@ -59,7 +59,6 @@ paritas_status search_open(struct infer *infer, struct infer_profile *profile, s
                            struct infer_point *const *points, struct search *search);
 /* Adds a fit at another value of the parameter of interest, whose ends are starts for others. */
 paritas_status search_add_auxiliary(struct search *search, double value);
-bool search_is_auxiliary(const struct search *search, const struct target *target);
 
 /* Fits all attempts at once. Lower ends become the targets' answers. */
 paritas_status search_run_attempts(struct search *search, size_t n, const struct attempt *attempts);
