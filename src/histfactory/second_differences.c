@@ -7,17 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* A panel's bins: rates, and each slot's r(+1) + r(-1) - 2 r(0). */
-struct panel_differences {
-    double *values; /* of slots */
+struct differences {
+    const struct frozen *model;
+    const double *row;     /* where units' numbers are its own; NULL: nowhere */
+    const double *weights; /* by place; NULL: sums of squares, each in units of the bin's variance */
+    double *values;        /* of slots */
+    double *sums;          /* over bins, by slot */
+    /* of all normsys: the factor at its parameter's value; f(+1) + f(-1) - 2, as a part of that */
+    double *factors, *bends;
+    /* without weights, a panel's bins: rates, and each slot's r(+1) + r(-1) - 2 r(0) */
     double rates[8];
     double (*by_slot)[8];
-};
-
-/* Sums over bins, by slot. */
-struct difference_sums {
-    const double *weights; /* by place; NULL: sums of squares, each in units of the bin's variance */
-    double *by_slot;
 };
 
 struct unit_numbers {
@@ -61,8 +61,10 @@ static const double *normsys_of(const uint32_t *mi, const struct unit_numbers *n
 /* A normsys at its parameter's value, up to the polynomial that some codes have within one width. */
 static double factor_at(const uint32_t *mi, const double *numbers, double value)
 {
+    const size_t side = value < 0.0 ? HF_NORMSYS_DOWN : HF_NORMSYS_UP;
     if (value == 0.0) return 1.0;
-    const double at_edge = edge(mi, numbers, value < 0.0 ? HF_NORMSYS_DOWN : HF_NORMSYS_UP);
+    if (mi[HF_NORMSYS_CODE] != HF_OWN_CODES) return host_exp(fabs(value) * numbers[8 * side]);
+    const double at_edge = edge(mi, numbers, side);
     return at_edge > 0.0 ? host_exp(fabs(value) * host_log(at_edge)) : 1.0 + fabs(value) * (at_edge - 1.0);
 }
 
@@ -73,95 +75,144 @@ static double even_part(double value)
     return square < 1.0 ? square * (15.0 + square * (3.0 * square - 10.0)) : 8.0 * fabs(value);
 }
 
-static void add_unit(const struct frozen *model, const struct unit_numbers *numbers,
-                     const hf_unit_record *unit, struct panel_differences *to)
+/* All normsys at the point. They are the same in all panels. */
+static void find_factors(struct differences *d)
 {
-    const uint32_t *mi = model->tables.ints, *normsys_slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys,
-                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys,
-                   *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
-    double factor = 1.0, nominal[8];
-    memcpy(nominal, numbers->nominal, sizeof nominal);
-    for (uint32_t e = 0; e < unit->histosys_count; e++) {
-        const double *shifts = numbers->shifts + 16 * e, value = to->values[histosys_slot[e]];
-        for (uint32_t b = 0; b < 8 && value != 0.0; b++)
-            nominal[b] += value * shifts[b] + even_part(value) * shifts[8 + b];
-    }
-    for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= to->values[scalar_slot[k]];
-    for (uint32_t e = 0; e < unit->normsys_count; e++)
-        factor *= factor_at(mi, normsys_of(mi, numbers, unit, e), to->values[normsys_slot[e]]);
-    for (uint32_t b = 0; b < 8; b++) to->rates[b] += factor * nominal[b];
-    for (uint32_t e = 0; e < unit->normsys_count; e++) {
-        const double *own = normsys_of(mi, numbers, unit, e),
-                     difference = factor / factor_at(mi, own, to->values[normsys_slot[e]]) *
-                                  (edge(mi, own, HF_NORMSYS_UP) + edge(mi, own, HF_NORMSYS_DOWN) - 2.0);
-        for (uint32_t b = 0; b < 8; b++) to->by_slot[normsys_slot[e]][b] += difference * nominal[b];
-    }
-    for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice */
-        for (uint32_t b = 0; b < 8; b++)
-            to->by_slot[histosys_slot[e]][b] += factor * 16.0 * numbers->shifts[16 * e + 8 + b];
-}
-
-static void add_panel(const struct panel_differences *from, uint32_t n_slots, uint32_t first_place,
-                      const struct difference_sums *sums)
-{
-    for (uint32_t i = 0; i < n_slots; i++)
-        for (uint32_t b = 0; b < 8; b++) {
-            const double difference = from->by_slot[i][b];
-            sums->by_slot[i] += sums->weights ? sums->weights[first_place + b] * difference
-                                              : difference * difference / fmax(fabs(from->rates[b]), 1.0);
+    const uint32_t *mi = d->model->tables.ints;
+    const hf_channel_record *channels = (const void *)(mi + mi[HF_I_CHANNELS]);
+    const hf_unit_record *units = (const void *)(mi + mi[HF_I_UNITS]);
+    for (uint32_t c = 0; c < mi[HF_CHANNELS]; c++)
+        for (uint32_t u = 0; u < channels[c].units; u++) {
+            const hf_unit_record *unit = &units[channels[c].first_unit + u];
+            const struct unit_numbers numbers = numbers_of(d->model, d->row, unit, 0, 0);
+            const uint32_t *slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys;
+            for (uint32_t e = 0; e < unit->normsys_count; e++) {
+                const double *own = normsys_of(mi, &numbers, unit, e),
+                             at = factor_at(mi, own, d->values[slot[e]]);
+                d->factors[unit->normsys + e] = at;
+                d->bends[unit->normsys + e] =
+                    (edge(mi, own, HF_NORMSYS_UP) + edge(mi, own, HF_NORMSYS_DOWN) - 2.0) / at;
+            }
         }
 }
 
-static void add_channels(const struct frozen *model, const double *row,
-                         struct panel_differences *panel_differences, const struct difference_sums *sums)
+/* Adds `part` of a unit's bins to the sum of a slot, or to the panel's. */
+static void add_part(struct differences *d, uint32_t slot, const double *weights, double part,
+                     const double *bins)
 {
-    const uint32_t *mi = model->tables.ints, dense = mi[HF_DENSE];
+    double sum = 0.0;
+    for (uint32_t b = 0; b < 8; b++) {
+        if (weights)
+            sum += weights[b] * bins[b];
+        else
+            d->by_slot[slot][b] += part * bins[b];
+    }
+    d->sums[slot] += part * sum;
+}
+
+/* `weights`: of the panel's bins, or NULL. */
+static void add_unit(struct differences *d, const hf_unit_record *unit, const struct unit_numbers *numbers,
+                     const double *weights)
+{
+    const uint32_t *mi = d->model->tables.ints, *normsys_slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys,
+                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys,
+                   *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
+    const double *factors = d->factors + unit->normsys, *bends = d->bends + unit->normsys;
+    double factor = 1.0, rates[8];
+    memcpy(rates, numbers->nominal, sizeof rates);
+    for (uint32_t e = 0; e < unit->histosys_count; e++) {
+        const double *shifts = numbers->shifts + 16 * e, value = d->values[histosys_slot[e]];
+        for (uint32_t b = 0; b < 8 && value != 0.0; b++)
+            rates[b] += value * shifts[b] + even_part(value) * shifts[8 + b];
+    }
+    for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= d->values[scalar_slot[k]];
+    for (uint32_t e = 0; e < unit->normsys_count; e++) factor *= factors[e];
+    for (uint32_t b = 0; b < 8; b++) {
+        rates[b] *= factor;
+        d->rates[b] += rates[b];
+    }
+    for (uint32_t e = 0; e < unit->normsys_count; e++) add_part(d, normsys_slot[e], weights, bends[e], rates);
+    for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice */
+        add_part(d, histosys_slot[e], weights, factor * 16.0, numbers->shifts + 16 * e + 8);
+}
+
+static void add_squares(struct differences *d, uint32_t n_slots)
+{
+    for (uint32_t i = 0; i < n_slots; i++)
+        for (uint32_t b = 0; b < 8; b++) {
+            const double difference = d->by_slot[i][b];
+            d->sums[i] += difference * difference / fmax(fabs(d->rates[b]), 1.0);
+        }
+}
+
+static void add_channels(struct differences *d)
+{
+    const uint32_t *mi = d->model->tables.ints, dense = mi[HF_DENSE];
     const hf_channel_record *channels = (const void *)(mi + mi[HF_I_CHANNELS]);
     const hf_unit_record *units = (const void *)(mi + mi[HF_I_UNITS]);
     for (uint32_t c = 0; c < mi[HF_CHANNELS]; c++)
         for (uint32_t panel = 0; panel < channels[c].panels; panel++) {
-            memset(panel_differences->rates, 0, sizeof panel_differences->rates);
-            memset(panel_differences->by_slot, 0, dense * sizeof *panel_differences->by_slot);
+            const size_t place = 8 * (size_t)(channels[c].first_panel + panel);
+            memset(d->rates, 0, sizeof d->rates);
+            if (!d->weights) memset(d->by_slot, 0, dense * sizeof *d->by_slot);
             for (uint32_t u = 0; u < channels[c].units; u++) {
                 const hf_unit_record *unit = &units[channels[c].first_unit + u];
-                const struct unit_numbers numbers = numbers_of(
-                    model, row, unit, panel, 8 * (channels[c].first_cell + panel * channels[c].units + u));
-                add_unit(model, &numbers, unit, panel_differences);
+                const struct unit_numbers numbers =
+                    numbers_of(d->model, d->row, unit, panel,
+                               8 * (channels[c].first_cell + panel * channels[c].units + u));
+                add_unit(d, unit, &numbers, d->weights ? d->weights + place : NULL);
             }
-            add_panel(panel_differences, dense, 8 * (channels[c].first_panel + panel), sums);
+            if (!d->weights) add_squares(d, dense);
         }
+}
+
+static size_t count_normsys(const struct frozen *model)
+{
+    const uint32_t *mi = model->tables.ints;
+    const hf_channel_record *channels = (const void *)(mi + mi[HF_I_CHANNELS]);
+    const hf_unit_record *units = (const void *)(mi + mi[HF_I_UNITS]);
+    size_t most = 0;
+    for (uint32_t c = 0; c < mi[HF_CHANNELS]; c++)
+        for (uint32_t u = 0; u < channels[c].units; u++) {
+            const hf_unit_record *unit = &units[channels[c].first_unit + u];
+            const size_t end = (size_t)unit->normsys + unit->normsys_count;
+            if (end > most) most = end;
+        }
+    return most;
 }
 
 paritas_status hf_second_differences(paritas_context *context, const struct frozen *model, const double *data,
                                      const double *point, const double *weights, double *differences)
 {
     const uint32_t *mi = model->tables.ints, dense = mi[HF_DENSE];
+    const size_t n_normsys = count_normsys(model);
     uint32_t slots = dense;
     for (size_t p = 0; p < model->n_parameters; p++)
         if (model->slot_of[p] >= slots) slots = model->slot_of[p] + 1;
-    struct panel_differences panel_differences = {
-        .values = paritas_allocate_clear(context, slots + 1, sizeof *panel_differences.values),
-        .by_slot = paritas_allocate(context, dense + 1, sizeof *panel_differences.by_slot)};
-    double *sums = paritas_allocate_clear(context, dense + 1, sizeof *sums),
-           *by_place = weights ? paritas_allocate_clear(context, model->n_places, sizeof *by_place) : NULL;
-    double *row = data ? paritas_allocate(context, model->n_places, sizeof *row) : NULL;
-    const bool whole = panel_differences.values && panel_differences.by_slot && sums && (row || !data) &&
-                       (by_place || !weights);
+    struct arena arena;
+    arena_open(&arena, &context->allocator);
+    struct differences d = {.model = model,
+                            .values = arena_array(&arena, slots + 1, sizeof *d.values),
+                            .sums = arena_array(&arena, slots + 1, sizeof *d.sums),
+                            .factors = arena_array(&arena, n_normsys + 1, sizeof *d.factors),
+                            .bends = arena_array(&arena, n_normsys + 1, sizeof *d.bends),
+                            .by_slot = arena_array(&arena, dense + 1, sizeof *d.by_slot)};
+    double *row = arena_array(&arena, model->n_places + 1, sizeof *row),
+           *by_place = arena_array(&arena, model->n_places + 1, sizeof *by_place);
+    const bool whole = d.values && d.sums && d.factors && d.bends && d.by_slot && row && by_place;
     if (whole) {
-        for (size_t p = 0; p < model->n_parameters; p++)
-            panel_differences.values[model->slot_of[p]] = point[p];
+        for (size_t p = 0; p < model->n_parameters; p++) d.values[model->slot_of[p]] = point[p];
         if (data) rows_put_data(model, data, row);
         for (size_t i = 0; i < model->n_main && weights; i++) by_place[model->place_of[i]] = weights[i];
-        add_channels(model, row, &panel_differences, &(struct difference_sums){by_place, sums});
+        d.row = data ? row : NULL;
+        d.weights = weights ? by_place : NULL;
+        find_factors(&d);
+        add_channels(&d);
         for (size_t p = 0; p < model->n_parameters; p++) {
-            const double sum = model->slot_of[p] < dense ? sums[model->slot_of[p]] : 0.0;
+            const double sum = model->slot_of[p] < dense ? d.sums[model->slot_of[p]] : 0.0;
             differences[p] = weights ? sum : sqrt(sum);
         }
     }
-    paritas_release(&context->allocator, panel_differences.values);
-    paritas_release(&context->allocator, panel_differences.by_slot);
-    paritas_release(&context->allocator, sums);
-    paritas_release(&context->allocator, row);
-    paritas_release(&context->allocator, by_place);
+    arena_free(&arena);
     return whole ? PARITAS_OK : paritas_fail_memory(context);
 }

@@ -431,7 +431,7 @@ static paritas_status look(struct search *search)
     const bool rounds =
         asked || landscape->surprised || (search->is_small && (search->met_new || search->dead_end));
     TRY(signs_flip(search));
-    if (!rounds) return PARITAS_OK;
+    if (!rounds) return search_leave_unconverged(search);
     search->infer->search->suspicious = true;
     return run_rounds(search);
 }

@@ -1,18 +1,13 @@
-/* search_signs.c: the sign of a second minimum by one pass over the templates, and the fits that follow it.
- *
- * h_i = sum over bins of (1 - n / rate) (rate(+1) + rate(-1) - 2 rate(0)), parameter i in its widths: what
- * bends add to half the second derivative of twice the NLL, beside the constraint's 1. */
+/* search_signs.c: the fits that follow signs of a second minimum. */
 #include "minima/search_signs.h"
-#include "fit/family.h"
+#include "fit/signs.h"
 
 #include <math.h>
 #include <string.h>
 
 #define NONLINEAR_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
-#define SIGN_LEAST 0.3      /* of -h; below -1 twice the NLL has a maximum between two minima */
 #define FLIPS_MOST 16       /* parameters of a point */
 #define FLIPS_ROUND 4
-#define ROUNDING 1e-9 /* of a sign: the order of equal ones must not depend on it */
 #define FLIP_ROUNDS 8
 
 static bool may_move(const struct infer *infer, size_t i)
@@ -38,22 +33,6 @@ static paritas_status measure_nonlinearity(struct infer *infer, const double *da
     return PARITAS_OK;
 }
 
-/* The largest elements that are above 0, at most `most`, the largest first. They become 0. */
-static size_t take_largest(size_t n, double *elements, size_t most, size_t *which)
-{
-    size_t taken = 0;
-    for (; taken < most; taken++) {
-        size_t largest = n;
-        for (size_t i = 0; i < n; i++)
-            if (elements[i] > 0.0 && (largest == n || elements[i] > (1.0 + ROUNDING) * elements[largest]))
-                largest = i;
-        if (largest == n) break;
-        which[taken] = largest;
-        elements[largest] = 0.0;
-    }
-    return taken;
-}
-
 paritas_status signs_find_nonlinear(struct infer *infer, double at, struct nonlinear *nonlinear)
 {
     if (nonlinear->known && at <= 2.0 * nonlinear->at) return PARITAS_OK;
@@ -62,7 +41,8 @@ paritas_status signs_find_nonlinear(struct infer *infer, double at, struct nonli
     TRY(measure_nonlinearity(infer, infer->base.data, at, nonlinearity));
     nonlinear->known = true;
     nonlinear->at = at;
-    nonlinear->n = take_largest(infer->n_parameters, nonlinearity, NONLINEAR_MOST, nonlinear->parameters);
+    nonlinear->n =
+        signs_take_largest(infer->n_parameters, nonlinearity, NONLINEAR_MOST, nonlinear->parameters);
     return PARITAS_OK;
 }
 
@@ -84,9 +64,7 @@ paritas_status signs_move(struct infer *infer, const double *parameters, size_t 
     memcpy(point, parameters, infer->n_parameters * sizeof *point);
     for (size_t k = 0; k < n; k++) {
         const size_t i = which[k];
-        const double centre = infer->base.start[i], away = parameters[i] - centre,
-                     far = fmax(fabs(away), fabs(widths) * infer->widths[i]);
-        point[i] = centre + copysign(far, widths < 0.0 ? -away : away);
+        point[i] = signs_moved(parameters[i], infer->base.start[i], infer->widths[i], widths);
     }
     for (size_t i = 0; i < infer->n_parameters; i++) /* a factor of 0 hides what others do */
         if (isnan(infer->widths[i]) &&
@@ -98,21 +76,18 @@ paritas_status signs_move(struct infer *infer, const double *parameters, size_t 
 
 /* ---- flips ---- */
 
-/* -h of all parameters that may move in the target, where it is large enough; else 0. */
+/* The signs of all parameters that may move in the target. */
 static paritas_status measure_signs(const struct search *search, const struct target *s, double *signs)
 {
     struct infer *infer = search->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
-    const double *data = search->profile->data;
-    double *weights = infer_reals(infer, infer->n_data, 1);
+    double *expected = infer_reals(infer, infer->n_data, 1);
     TRY(infer_memory(infer));
-    TRY(infer_expected(infer, s->parameters, weights));
-    for (size_t b = 0; b < model->n_main; b++)
-        weights[b] = weights[b] > 0.0 ? 1.0 - data[b] / weights[b] : data[b] > 0.0 ? -1.0 : 1.0;
-    TRY(model->family->second_differences(infer->context, model, model->n_templates ? infer->base.data : NULL,
-                                          s->parameters, weights, signs));
+    TRY(infer_expected(infer, s->parameters, expected));
+    TRY(signs_measure(infer->context, model, model->n_templates ? infer->base.data : NULL, s->parameters,
+                      search->profile->data, expected, signs));
     for (size_t i = 0; i < infer->n_parameters; i++)
-        signs[i] = may_move(infer, i) && !s->fixed[i] && signs[i] < -SIGN_LEAST ? -signs[i] : 0.0;
+        if (!may_move(infer, i) || s->fixed[i]) signs[i] = 0.0;
     return PARITAS_OK;
 }
 
@@ -141,7 +116,7 @@ static paritas_status put_flips(const struct search *search, struct target *s, s
         TRY(measure_signs(search, s, signs));
         *flips = (struct flips){.from = s->parameters};
         s->flipped = s->parameters;
-        flips->n = take_largest(infer->n_parameters, signs, FLIPS_MOST, flips->parameters);
+        flips->n = signs_take_largest(infer->n_parameters, signs, FLIPS_MOST, flips->parameters);
     }
     flips->ends = s->n_ends;
     for (size_t k = 0; k < FLIPS_ROUND && flips->tried < flips->n; k++, flips->tried++)
@@ -154,16 +129,10 @@ static paritas_status put_flips(const struct search *search, struct target *s, s
     return PARITAS_OK;
 }
 
-static bool can_bend(const struct search *search)
-{
-    const struct frozen *model = paritas_model_frozen(search->infer->model);
-    return model->family->second_differences && !model->no_expectation;
-}
-
 paritas_status signs_flip(struct search *search)
 {
     struct infer *infer = search->infer;
-    if (!can_bend(search)) return PARITAS_OK;
+    if (!signs_are_known(paritas_model_frozen(infer->model))) return PARITAS_OK;
     struct flips *flips = infer_array(infer, search->n, sizeof *flips);
     struct attempt *attempts = infer_array(infer, 2 * FLIPS_ROUND * search->n, sizeof *attempts);
     TRY(infer_memory(infer));

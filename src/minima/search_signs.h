@@ -1,7 +1,4 @@
-/* search_signs.h: parameters whose other side may hold a lower minimum.
- *
- * Templates that bend give a bin the same rate on both sides of a parameter. Where the fit leaves bins too
- * low, a bend upward lowers the likelihood on either side: twice the NLL then has a minimum on each. */
+/* search_signs.h: starts on the other side of parameters, where signs (fit/signs.h) ask for them. */
 #pragma once
 
 #include "minima/search_targets.h"

@@ -216,7 +216,7 @@ static paritas_status open_ensemble(struct search *s, size_t k)
     toys_fix_aux(infer, s->options, expected);
     TRY(ensemble_open(infer->context, &options, &point->ensemble));
     if (point->ensemble.below > 0.0) infer_note_minima(&infer->minima, 2, point->ensemble.below);
-    if (infer_has_several(&infer->minima)) ensemble_use_many_starts(&point->ensemble);
+    if (infer_has_several(&infer->minima)) TRY(ensemble_use_further_starts(infer->context, &point->ensemble));
     return PARITAS_OK;
 }
 

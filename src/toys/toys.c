@@ -52,8 +52,8 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
     return ensemble_open(infer->context, &options, &test->ensemble[h]);
 }
 
-/* Where toys of one place have several minima, all toys get many starts. */
-static void use_many_starts(struct toy_test *test)
+/* Where toys of one place have several minima, all toys get further starts. */
+static paritas_status use_further_starts(struct toy_test *test)
 {
     paritas_minima *minima = &test->infer->minima;
     for (int h = 0; h < test->pool.n_places; h++) {
@@ -61,7 +61,8 @@ static void use_many_starts(struct toy_test *test)
         if (below > 0.0) infer_note_minima(minima, 2, below);
     }
     for (int h = 0; h < test->pool.n_places && infer_has_several(minima); h++)
-        ensemble_use_many_starts(&test->ensemble[h]);
+        TRY(ensemble_use_further_starts(test->infer->context, &test->ensemble[h]));
+    return PARITAS_OK;
 }
 
 static size_t choose_strengths(const struct toy_test *test, const struct strength hypotheses[TOY_HYPOTHESES],
@@ -172,7 +173,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
                          point[h].parameters));
         TRY(open_ensemble(test, h));
     }
-    use_many_starts(test);
+    TRY(use_further_starts(test));
     if (pool->weighted) TRY(toy_weights_open(infer, pool->n_places, test->expected, &test->weights));
     paritas_hypotest_toys_result *r = &test->result;
     r->several_minima = infer_has_several(&infer->minima);

@@ -28,8 +28,9 @@
 
 #define CURVES ASYMPTOTIC_CURVES
 #define FIRST_TOYS 1000
-#define SAME_POINT 1e-3 /* relative; closer proposals are one */
-#define SLOPE (-2.0)    /* beta's prior, its width, and gamma's */
+#define VALUES_ENOUGH 24 /* where those near a root have all their toys */
+#define SAME_POINT 1e-3  /* relative; closer proposals are one */
+#define SLOPE (-2.0)     /* beta's prior, its width, and gamma's */
 #define SLOPE_WIDTH 1.5
 #define CURVATURE_WIDTH 0.5
 #define REST 0.5
@@ -278,7 +279,8 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         /* errors may have moved the root beyond this edge: toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
         const bool sure = fabs(point->z[curve] - s->z) > SURE * point->sigma[curve];
-        if (beyond && !sure && raise_toys(s, point, 2.0)) return ROOT_OPEN;
+        /* without more of them each root would lie beyond the last, however far */
+        if (beyond && !sure) return raise_toys(s, point, 2.0) ? ROOT_OPEN : ROOT_NOT_REACHED;
         if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest))
             return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
         double mu = root->at;
@@ -306,7 +308,7 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         }
     }
     if (best) return raise_toys(s, best, factor * factor) ? ROOT_OPEN : ROOT_NOT_REACHED;
-    return propose(s, root->at, point->toys) ? ROOT_OPEN : ROOT_NOT_REACHED;
+    return s->n < VALUES_ENOUGH && propose(s, root->at, point->toys) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
 static void plan(struct search *s, int curve)

@@ -238,18 +238,17 @@ paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, co
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose)
 {
-    const bool many = infer->starts > 1 || infer_has_several(&infer->minima);
     return (struct ensemble_options){.plan = {.model = infer->model,
                                               .start = start,
                                               .lower = infer->base.lower,
                                               .upper = infer->base.upper,
                                               .fixed = infer->base.fixed,
-                                              .starts = many ? STARTS_MANY : STARTS_USUAL,
                                               .poi = -1},
                                      .expected = expected,
                                      .seed = options->seed,
                                      .purpose = purpose,
                                      .fix_aux = options->fix_aux != 0,
                                      .newton_only = options->newton_only != 0,
+                                     .has_several = infer->starts > 1 || infer_has_several(&infer->minima),
                                      .may_have_several = minimum_search_suspects(infer)};
 }

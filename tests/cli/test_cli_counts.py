@@ -56,3 +56,19 @@ def test_a_limit_from_one_start_has_few_fits(name):
     if not os.path.exists(path):
         pytest.skip("the workspace is not here")
     assert cost("limit", path, "--quick")[0] <= 65
+
+
+def test_toys_with_several_minima_have_few_fits():
+    path = os.path.join(SHARED, "more", "CMS_ttgamma_2l.json")
+    if not os.path.exists(path):
+        pytest.skip("the workspace is not here")
+    fits = [cost("hypotest-toys", path, "--ntoys", n)[0] for n in (64, 128)]
+    assert fits[1] - fits[0] <= 2 * 64 * 16  # random starts: 62 a toy
+
+
+def test_a_limit_by_few_toys_ends():
+    """Roots that too few toys leave open are not sought ever further out."""
+    path = os.path.join(SHARED, "more", "1Lbb_700_400_sabine.json")
+    if not os.path.exists(path):
+        pytest.skip("the workspace is not here")
+    assert cost("limit", path, "--calc", "toys", "--ntoys", 20, "--quick")[0] <= 12000

@@ -4,6 +4,7 @@
 #include "fit/minimum.h"
 #include "fit/profiles/profile_metric.h"
 #include "fit/profiles/profiles.h"
+#include "fit/signs.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,7 @@
  * fall by 0.4 to 4. sbottom's fall by 0.001 to 0.09: no p-value moves. Many starts take 45 times as long. */
 #define FALL_LEAST 0.1
 #define COMPARED 8 /* probes that Newton fits, too */
+#define SMALL 64   /* parameters, of models whose toys get random starts wherever there are several minima */
 /* Quasi-Newton's minima may lie above Newton's by so much on average, in twice the NLL: of several minima
  * either method meets the higher one now and then. */
 #define RISE_MOST (0.5 * FALL_LEAST)
@@ -142,10 +144,16 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
     plan.metric = NULL;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, alone, NULL);
     plan.metric = &e->metric;
-    if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, shared, NULL);
+    if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, shared, NULL);
+    bool any = false; /* without one among the first, the others are not worth their price */
+    for (size_t i = 0; i < COMPARED && status == PARITAS_OK; i++)
+        any = any || shared[i].method == PROFILE_QUASI_NEWTON;
+    if (any)
+        status = profiles_fit(context, &plan, ENSEMBLE_PROBES - COMPARED,
+                              data + COMPARED * e->model->n_places, shared + COMPARED, NULL);
     paritas_release(&context->allocator, data);
     if (status != PARITAS_OK) return status;
-    e->quasi_newton = is_worth_it(shared, alone);
+    e->quasi_newton = any && is_worth_it(shared, alone);
     return e->quasi_newton ? keep_probes(context, e, shared) : PARITAS_OK;
 }
 
@@ -171,11 +179,44 @@ static paritas_status probe_minima(paritas_context *context, struct ensemble *e)
     return PARITAS_OK;
 }
 
-void ensemble_use_many_starts(struct ensemble *e)
+/* Are minima from the other sides of parameters as low as those of many starts, in the first toys? */
+static paritas_status compare_starts(paritas_context *context, const struct ensemble *e, bool *as_low)
 {
-    e->options.plan.starts = STARTS_MANY;
-    e->options.plan.metric = NULL;
+    struct profile turned[COMPARED], many[COMPARED];
+    struct profile_plan plan = e->options.plan;
+    double *data = NULL;
+    paritas_status status = draw_probes(context, e, &data);
+    if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, many, NULL);
+    plan.starts = STARTS_TURNED;
+    plan.metric = &e->metric;
+    if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, turned, NULL);
+    paritas_release(&context->allocator, data);
+    double above = 0.0;
+    for (size_t i = 0; i < COMPARED && status == PARITAS_OK; i++)
+        above += fmax(rise(turned[i].value_free, many[i].value_free, many[i].status_free), 0.0) +
+                 fmax(rise(turned[i].value_fixed, many[i].value_fixed, many[i].status_fixed), 0.0);
+    *as_low = above <= RISE_MOST * COMPARED;
+    return status;
+}
+
+paritas_status ensemble_use_further_starts(paritas_context *context, struct ensemble *e)
+{
+    struct profile_plan *plan = &e->options.plan;
+    bool usable = true;
+    if (plan->starts != STARTS_USUAL) return PARITAS_OK;
+    e->probes = NULL;
     e->quasi_newton = false;
+    plan->starts = STARTS_MANY;
+    plan->metric = NULL;
+    plan->in_f64 = true;
+    if (e->options.newton_only || e->model->n_parameters <= SMALL || !signs_are_known(e->model))
+        return PARITAS_OK;
+    if (!e->metric.matrix) TRY(profiles_metric(context, plan, e->expected, &e->arena, &e->metric, &usable));
+    if (usable) TRY(compare_starts(context, e, &e->quasi_newton));
+    if (!e->quasi_newton) return PARITAS_OK;
+    plan->starts = STARTS_TURNED;
+    plan->metric = &e->metric;
+    return PARITAS_OK;
 }
 
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,
@@ -193,7 +234,7 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     for (size_t i = 0; i < model->n_data; i++)
         e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
     e->options.plan.metric = NULL;
-    if (options->plan.starts == STARTS_MANY) return PARITAS_OK;
+    if (options->has_several) return ensemble_use_further_starts(context, e);
     if (options->may_have_several) TRY(probe_minima(context, e));
     if (options->newton_only || e->below > 0.0) return PARITAS_OK;
     bool usable;

@@ -18,7 +18,8 @@ struct ensemble_options {
     uint32_t purpose; /* < 256, each with its own random numbers */
     bool fix_aux;
     bool newton_only;
-    bool may_have_several; /* minima: toys tell. plan.starts STARTS_MANY: it is known */
+    bool may_have_several; /* minima: toys tell */
+    bool has_several;      /* it is known */
 };
 
 struct ensemble {
@@ -44,8 +45,9 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *mod
 /* Borrows `options`' pointers. Close also after a failure. */
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,
                              struct ensemble *ensemble);
-/* Later fits have many starts each, as toys of several minima need. */
-void ensemble_use_many_starts(struct ensemble *ensemble);
+/* Later fits have further starts each, as toys of several minima need: the other sides of parameters where
+ * these find in the first toys what many random starts find, else random starts. */
+paritas_status ensemble_use_further_starts(paritas_context *context, struct ensemble *ensemble);
 void ensemble_close(struct ensemble *ensemble);
 
 /* Toys per call that keep memory flat. */

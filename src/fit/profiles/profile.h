@@ -5,9 +5,10 @@
 
 /* Starts of each fit. Further ones count only where their ends are lower. */
 enum profile_starts {
-    STARTS_USUAL, /* others only where this one has no answer */
-    STARTS_PROBE, /* the suggested one too: shows whether toys have several minima */
-    STARTS_MANY   /* and random ones, round by round, until nothing lower is found */
+    STARTS_USUAL,  /* others only where this one has no answer */
+    STARTS_TURNED, /* and the other sides of parameters, where signs ask for them: only with a metric */
+    STARTS_PROBE,  /* the suggested one too: shows whether toys have several minima */
+    STARTS_MANY    /* and random ones, round by round, until nothing lower is found */
 };
 
 /* Inverse Hessian for quasi-Newton. Where data were drawn, bins' weights are the expected ones. So it is the
@@ -41,7 +42,7 @@ struct profile_plan {
     const double *conditional_start;     /* fit to `start`'s expected data */
     const struct profile_metric *metric; /* NULL: Newton only */
     const struct profile_known *known;   /* NULL: none */
-    enum profile_starts starts;          /* other than usual: in f64, without a metric */
+    enum profile_starts starts;          /* beyond STARTS_TURNED: in f64, without a metric */
     bool in_f64;                         /* regardless of the context */
 };
 

@@ -312,7 +312,7 @@ static paritas_status attempt_fits(struct profiles *c, int attempt, enum kind ki
                                    .starts = starts,
                                    .flags = attempt == AT_OTHER ? FIT_TO_CLOSER : 0,
                                    .by_f32 = attempt == AT_START && !c->plan->metric &&
-                                             c->plan->starts == STARTS_USUAL &&
+                                             c->plan->starts <= STARTS_TURNED &&
                                              profile_begins_in_f32(c->context, c->plan)},
                   n);
 }
@@ -424,7 +424,7 @@ static paritas_status refit_above(struct profiles *c, size_t *list)
 
 paritas_status profiles_by_newton(paritas_context *context, const struct profile_plan *plan, size_t n,
                                   const size_t *which, const double *data, struct profile *profiles,
-                                  double *points)
+                                  double *ends)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t p = model->n_parameters;
@@ -441,12 +441,13 @@ paritas_status profiles_by_newton(paritas_context *context, const struct profile
                          .points = {space, space ? space + n * p : NULL},
                          .landed = landed};
     paritas_status status = list && space && landed ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK && plan->starts != STARTS_USUAL)
+    if (status == PARITAS_OK && plan->starts > STARTS_TURNED)
         status = fit_from_many_starts(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK) status = fit_until_answered(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(&c, list);
-    for (size_t k = 0; k < n && points && status == PARITAS_OK; k++)
-        memcpy(points + which[k] * p, point_of(&c, FREE_FIT, k), p * sizeof *points);
+    for (size_t k = 0; k < n && ends && status == PARITAS_OK; k++)
+        for (enum kind kind = FREE_FIT; kind <= last_kind(&c); kind++)
+            memcpy(ends + (KINDS * which[k] + kind) * p, point_of(&c, kind, k), p * sizeof *ends);
     paritas_release(&context->allocator, list);
     paritas_release(&context->allocator, space);
     paritas_release(&context->allocator, landed);

@@ -2,12 +2,13 @@
  *
  *   plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed
  *
- * With plan->starts all fits have several starts, and the lowest ends stay. */
+ * With plan->starts beyond STARTS_TURNED all fits have several starts, and the lowest ends stay. */
 #pragma once
 
 #include "fit/profiles/profile.h"
 
-/* Fits profiles `which` (n); repeats free fits from lower conditional ones. Others as profiles_fit. */
+/* Fits profiles `which` (n); repeats free fits from lower conditional ones. `ends` (may be NULL): rows of
+ * both fits' points. Others as profiles_fit. */
 paritas_status profiles_by_newton(paritas_context *context, const struct profile_plan *plan, size_t n,
                                   const size_t *which, const double *data, struct profile *profiles,
-                                  double *points);
+                                  double *ends);

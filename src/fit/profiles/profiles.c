@@ -1,5 +1,6 @@
 /* profiles.c: quasi-Newton profiles; Newton for the rest. */
 #include "fit/profiles/profiles.h"
+#include "fit/profiles/profile_flips.h"
 #include "fit/profiles/profile_newton.h"
 #include "fit/profiles/profile_quasi_newton.h"
 
@@ -120,11 +121,9 @@ static paritas_status run_part(paritas_context *context, const struct quasi_newt
 }
 
 /* `which`: scratch. */
-static paritas_status by_quasi_newton(paritas_context *context, const struct quasi_newton *all, size_t *which,
-                                      double *points)
+static paritas_status by_quasi_newton(paritas_context *context, const struct quasi_newton *all, size_t *which)
 {
     const struct profile_plan *plan = all->plan;
-    const size_t p = paritas_model_parameter_count(plan->model);
     struct staged staged = {all, profile_begins_in_f32(context, plan), context->no_polish};
     if (plan->known && !staged.by_f32) {
         TRY(run_part(context, all, true, which));
@@ -133,9 +132,6 @@ static paritas_status by_quasi_newton(paritas_context *context, const struct qua
         const struct launch_stages stages = {run_stage, next_stage, &staged};
         TRY(launch_in_stages(context, profile_device(context, plan), &stages, all->n));
     }
-    for (size_t i = 0; i < all->n && points; i++)
-        if (all->profiles[i].method == PROFILE_QUASI_NEWTON)
-            memcpy(points + i * p, all->ends + i * 2 * p, p * sizeof *points);
     return PARITAS_OK;
 }
 
@@ -144,8 +140,8 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t p = model->n_parameters, step = launch_jobs(model->n_places + 8 * model->n_slots);
-    const bool wants_points = points || plan->known,
-               wants_ends = plan->metric && (wants_points || profile_begins_in_f32(context, plan));
+    const bool turns = plan->starts == STARTS_TURNED, wants_points = points || plan->known || turns,
+               wants_ends = wants_points || (plan->metric && profile_begins_in_f32(context, plan));
     size_t *which = paritas_allocate(context, n + 1, sizeof *which);
     double *ends = wants_ends ? paritas_allocate_clear(context, n * 2 * p + 1, sizeof *ends) : NULL;
     paritas_status status = which && (ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);
@@ -159,11 +155,14 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
                                    .profiles = profiles,
                                    .ends = ends,
                                    .flags = profile_poi_flag(plan) | (wants_points ? PROFILE_POINTS : 0)},
-            which, points);
+            which);
     const size_t left = status == PARITAS_OK ? left_for_newton(context, plan, n, profiles, which) : 0;
     for (size_t k = 0; k < left && status == PARITAS_OK; k += step)
         status = profiles_by_newton(context, plan, left - k < step ? left - k : step, which + k, data,
-                                    profiles, points);
+                                    profiles, ends);
+    if (status == PARITAS_OK && turns) status = profiles_flip(context, plan, n, data, profiles, ends);
+    for (size_t i = 0; i < n && points && status == PARITAS_OK; i++)
+        memcpy(points + i * p, ends + i * 2 * p, p * sizeof *points);
     paritas_release(&context->allocator, which);
     paritas_release(&context->allocator, ends);
     return status;
