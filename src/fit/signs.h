@@ -18,7 +18,7 @@
 bool signs_are_known(const struct frozen *model);
 
 /* -h of each parameter at a point where it is at least SIGN_LEAST, else 0. `expected`: the data expected
- * there. `templates`: a user's row, or NULL. All but `signs` (n_parameters) in the user's order are n_data. */
+ * there. `templates`: a user's row, or NULL. `data`, `expected`: n_data, in the user's order. */
 paritas_status signs_measure(paritas_context *context, const struct frozen *model, const double *templates,
                              const double *point, const double *data, const double *expected, double *signs);
 

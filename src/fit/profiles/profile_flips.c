@@ -93,8 +93,7 @@ static double take_lower(const struct flips *c, size_t profile)
     for (size_t kind = 0; kind < c->n_fits; kind++) {
         if (!(falls[kind] > same)) continue;
         most = fmax(most, falls[kind]);
-        memcpy(end_of(c, profile, kind), c->starts + (KINDS * profile + kind) * p,
-               p * sizeof *c->starts);
+        memcpy(end_of(c, profile, kind), c->starts + (KINDS * profile + kind) * p, p * sizeof *c->starts);
     }
     if (falls[FREE_FIT] > same) {
         to->value_free = from->value_free;
@@ -129,16 +128,16 @@ static paritas_status run_start(struct flips *c, size_t n_open, size_t k, int ro
         c->which[n++] = profile;
     }
     if (n == 0) return PARITAS_OK;
-    TRY(quasi_newton_run(c->context, launch_device_f64(c->context),
-                         &(struct quasi_newton){.plan = c->plan,
-                                                .n = n,
-                                                .which = c->which,
-                                                .data = c->data,
-                                                .profiles = c->found,
-                                                .ends = c->starts,
-                                                .flags = profile_poi_flag(c->plan) | PROFILE_POINTS |
-                                                         PROFILE_STARTS,
-                                                .evaluations = PROFILE_EVALUATIONS}));
+    TRY(quasi_newton_run(
+        c->context, launch_device_f64(c->context),
+        &(struct quasi_newton){.plan = c->plan,
+                               .n = n,
+                               .which = c->which,
+                               .data = c->data,
+                               .profiles = c->found,
+                               .ends = c->starts,
+                               .flags = profile_poi_flag(c->plan) | PROFILE_POINTS | PROFILE_STARTS,
+                               .evaluations = PROFILE_EVALUATIONS}));
     for (size_t j = 0; j < n; j++)
         if (take_lower(c, c->which[j]) > 0.0) fell[c->which[j]] = true;
     return PARITAS_OK;
@@ -190,8 +189,8 @@ paritas_status profiles_flip(paritas_context *context, const struct profile_plan
                       .open = arena_array(&arena, n + 1, sizeof *c.open),
                       .which = arena_array(&arena, n + 1, sizeof *c.which)};
     bool *fell = arena_array(&arena, n + 1, sizeof *fell);
-    const bool whole = c.found && c.starts && c.turns && c.row && c.expected && c.signs && c.open &&
-                       c.which && fell;
+    const bool whole =
+        c.found && c.starts && c.turns && c.row && c.expected && c.signs && c.open && c.which && fell;
     const paritas_status status = whole ? run_rounds(&c, fell) : paritas_fail_memory(context);
     arena_free(&arena);
     return status;
