@@ -115,6 +115,9 @@ void *platform_library_find(void *library, const char *name); /* NULL: no such f
 #define PLATFORM_FORKS 1
 #endif
 
+/* Sets a variable of the environment, "NAME=VALUE", unless it is set. For the start of a program. */
+void platform_set_missing(const char *setting);
+
 double platform_seconds(void); /* of a clock that only runs forward */
 unsigned platform_processors(void);
 
