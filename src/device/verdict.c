@@ -106,8 +106,8 @@ enum probe_end verdict_run(paritas_context *context, struct probe *probe,
         probe->status = runs ? PARITAS_OK : verdict.status;
         probe->info = verdict.info;
         if (runs) return PROBE_ANSWERED;
-        paritas_fail(context, PARITAS_NO_DEVICE,
-                     "%s (found before; list devices with `again` to try again)", verdict.message);
+        paritas_fail(context, PARITAS_NO_DEVICE, "%s (found before; list devices with `again` to try again)",
+                     verdict.message);
         return PROBE_FAILED;
     }
     const enum probe_end end = probe_run(context, probe, work);

@@ -1,7 +1,7 @@
 /* verdict.h: what children found of drivers, remembered in the cache.
  *
- * A verdict is of a library version, a device name and the files that install drivers. It is asked again where
- * one of them changes, or where the context says so. Without a cache nothing is remembered. */
+ * A verdict is of a library version, a device name and the files that install drivers. Where one of them
+ * changes, or the context says so, the driver is tried again. Without a cache nothing is remembered. */
 #pragma once
 
 #include "device/probe.h"
