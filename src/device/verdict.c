@@ -4,6 +4,7 @@
 #include "base/platform.h"
 #include "device/device_plain.h"
 #include "device/kernel_cache.h"
+#include "device/kernel_modules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,11 +53,14 @@ static void identify(char hex[65])
     sha256_of_bytes(text, at, hex);
 }
 
+/* A verdict is of one self-test. */
 static bool key_of(paritas_context *context, const char *what, char key[65])
 {
-    char text[200];
-    const int length = snprintf(text, sizeof text, "%s, by %s", what, paritas_version());
-    return context->cache && kernel_cache_key(context, "verdict\n", text, (size_t)length, key);
+    char made_by[200];
+    const struct kernel_module *test = &paritas_module_conformance;
+    snprintf(made_by, sizeof made_by, "verdict\n%s, by %s\n", what, paritas_version());
+    return context->cache &&
+           kernel_cache_key(context, made_by, (const char *)test->text, *test->text_size, key);
 }
 
 /* Has the device passed its self-test in this precision? */
