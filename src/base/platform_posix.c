@@ -241,6 +241,15 @@ const char *platform_home(void)
     return getenv("HOME");
 }
 
+void platform_set_missing(const char *setting)
+{
+    char name[64];
+    const size_t length = strcspn(setting, "=");
+    if (length >= sizeof name || setting[length] == '\0') return;
+    snprintf(name, sizeof name, "%.*s", (int)length, setting);
+    setenv(name, setting + length + 1, 0);
+}
+
 /* ---- locks ---- */
 
 static bool in_use(int error)

@@ -361,6 +361,15 @@ const char *platform_home(void)
     return wide && narrow(wide, home, sizeof home) ? home : NULL;
 }
 
+void platform_set_missing(const char *setting)
+{
+    char name[64];
+    const size_t length = strcspn(setting, "=");
+    if (length >= sizeof name || setting[length] == '\0') return;
+    snprintf(name, sizeof name, "%.*s", (int)length, setting);
+    if (!getenv(name)) _putenv(setting);
+}
+
 /* ---- locks ---- */
 
 /* Nobody else can open the file while it is held; the system removes it when its holder closes it or ends. */
