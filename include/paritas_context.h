@@ -78,6 +78,7 @@ typedef struct paritas_options {
     /* CUDA only: a CUstream (or cudaStream_t) of the device's primary context. All work runs on it, in order
      * with the caller's. NULL: a stream of the library's own. Borrowed until paritas_close. */
     void *stream;
+    int again; /* nonzero: drivers are tried and kernels compiled again, whatever the cache remembers */
 } paritas_options;
 #define PARITAS_OPTIONS_DEFAULT PARITAS_INIT(paritas_options)
 #define PARITAS_PRECISION_AUTO 1
@@ -144,11 +145,17 @@ typedef struct paritas_device_info {
 
 /* Opens all devices that the installed drivers offer, one after the other, with this context's cache and
  * work-groups, and closes them again. A driver that this process has not opened yet is tried in a child
- * process, for up to a minute. One that aborts, crashes or hangs is listed with that reason. `devices` has
- * room for `room` of them. *count: how many there are. A kind without any device is listed by its bare name,
+ * process. It has 5 s (CUDA: 20 s) to open and a minute in all. One that aborts, crashes or hangs is listed
+ * with that reason, which the cache remembers (`again` of paritas_options). `devices` has room for `room`
+ * of them. *count: how many there are. A kind without any device is listed by its bare name,
  * with the reason. */
 PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room,
                                                 paritas_device_info *devices, size_t *count);
+
+/* Environment variables with which some drivers keep the bits or compile without a crash: "NAME=VALUE", or
+ * NULL where `index` is not below their number. Programs set those that are not set, before a context with a
+ * device other than "cpu" is opened. The library sets none. */
+PARITAS_API const char *paritas_driver_setting(size_t index);
 
 /* Variants of the CPU's kernels, and compiled kernels for CUDA, that the build put into the library. CUDA's
  * are stored compressed; sizes are in bytes. */

@@ -74,6 +74,13 @@ static paritas_status name_variable(struct session *session, paritas_status stat
     return paritas_fail(session->context, status, "PARITAS_DEVICE: %s", message);
 }
 
+/* Drivers read these when they are opened. */
+static void set_for_drivers(void)
+{
+    const char *setting;
+    for (size_t i = 0; (setting = paritas_driver_setting(i)); i++) platform_set_missing(setting);
+}
+
 paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
     static const unsigned precisions[] = {64, 32, PARITAS_PRECISION_AUTO};
@@ -92,9 +99,11 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options->device = device_of(session);
     options->precision = precision ? precisions[precision->choice] : 0;
     options->no_polish = option_flag(session, "--no-polish");
+    options->again = option_flag(session, "--again");
     options->progress = progress_report;
     options->progress_user = &session->progress;
     if (!quiet) options->note = print_note;
+    set_for_drivers();
     progress_open(&session->progress, quiet, "fits");
     if (arguments->command->days || wants_patchset(arguments)) {
         recycler_open(&session->recycler);

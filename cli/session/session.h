@@ -57,7 +57,8 @@ const char *environment_device(void);
 /* Has the command the options of an engine? */
 bool takes_device(const struct command *command);
 
-/* The workspace of the first operand, with --patchset/--patch-name and --patch. */
+/* A workspace, or that of the first operand, with --patchset/--patch-name and --patch. */
+paritas_status load_workspace_of(struct session *session, const char *path);
 paritas_status load_workspace(struct session *session);
 paritas_status apply_patches(struct session *session);
 /* The workspace unless loaded, the model, and the job by --fix and --init. */

@@ -40,12 +40,16 @@ static void prepare_memory(const char *path)
     platform_enlarge_pages(2 * (size_t)(file.size < most ? file.size : most));
 }
 
-paritas_status load_workspace(struct session *session)
+paritas_status load_workspace_of(struct session *session, const char *path)
 {
-    const struct arguments *arguments = session->arguments;
     const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
-    prepare_memory(arguments->operands[0]);
-    TRY(json_read_packed(session->context, arguments->operands[0], &session->workspace));
+    prepare_memory(path);
+    TRY(json_read_packed(session->context, path, &session->workspace));
     if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
+}
+
+paritas_status load_workspace(struct session *session)
+{
+    return load_workspace_of(session, session->arguments->operands[0]);
 }

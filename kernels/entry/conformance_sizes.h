@@ -10,11 +10,13 @@
     GROUP(ROOT, "SQRT")                                         \
     GROUP(FMA, "FMA")                                           \
     GROUP(TWO_ROUNDINGS, "a * b + c, which must not contract,") \
+    GROUP(SERIAL_SUM, "a sum term by term")                     \
     GROUP(SELECT, "SELECT with masks")                          \
     GROUP(INTEGERS, "BITS and integers")                        \
     GROUP(LSELECT, "LSELECT")                                   \
     GROUP(SHIFTS, "SHIFT_RIGHT and MULTIPLY32")                 \
     GROUP(COMPARISONS, "a comparison of infinities or NaN")     \
+    GROUP(ZEROS, "the sign of a zero")                          \
     GROUP(SUBNORMAL, "a subnormal number")                      \
     GROUP(SUBNORMAL_SUM, "a sum with subnormal terms")          \
     GROUP(LITERAL, "a literal")                                 \
@@ -52,4 +54,4 @@ enum { CONFORM_GROUP_LIST(CONFORM_ENUMERATOR) CONFORM_GROUPS };
 #define CONFORM_SHARED 256 /* elements shared by a team: the largest team's size */
 #define CONFORM_SLAB 1024
 #define CONFORM_INTS (CONFORM_SHARED + 8) /* a permutation of the shared elements, then 8 integers */
-#define CONFORM_REALS 8
+#define CONFORM_ELEMS 8

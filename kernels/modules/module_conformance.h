@@ -1,8 +1,9 @@
 /* module_conformance.h: every word of the kernel language and every numeric function, to compare a
  * device with the CPU (src/device/device_self_test.c). A dialect stands in front.
  *
- * One entry: drivers charge per program. args: rows, 8 (an argument against unrolling). in: a, b, c of 8
- * numbers each. out: CONFORM_GROUP_LIST; 0 where a precision lacks a group. */
+ * One entry: drivers charge per program. args: rows, 8, CONFORM_SHARED; compilers treat loops of constant
+ * length differently. in: a, b, c of 8 numbers each. out: CONFORM_GROUP_LIST; 0 where a precision lacks a
+ * group. tests/kernels/wrong_words.h lists wrong implementations; each group finds one. */
 #include "entry/conformance_sizes.h"
 #include "numeric/math.h"
 #include "numeric/philox.h"
@@ -36,11 +37,10 @@ FN void conform_end(CONFORM_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 {
     TEAM_BARRIER();
     GLOBAL const real *y = CONFORM_Y;
-    const mask some = rows_are_not(rows_modulo(rows, 3), 1);
-    TEAM_FOR(i, CONFORM_OUT) STORE_ROWS(out, rows, CONFORM_OUT, i, i / 8 == CONFORM_ROWS ? R(0.0) : y[i]);
+    TEAM_FOR(i, CONFORM_OUT) STORE_ROWS(out, rows, CONFORM_OUT, i, y[i]);
     TEAM_BARRIER();
-    rows_store(out, some, rows, CONFORM_OUT, 8 * CONFORM_ROWS, CONFORM_AT(ROWS), 8);
-    rows_store(out, NOT(some), rows, CONFORM_OUT, 8 * CONFORM_ROWS, CONFORM_AT(ROWS), 8);
+    rows_store(out, rows_are_not(rows_modulo(rows, 3), 1), rows, CONFORM_OUT, 8 * CONFORM_ROWS + 4,
+               CONFORM_AT(ROWS), 2);
 }
 
 /* A number in [1, 2) with the last bits of i. */
@@ -49,12 +49,17 @@ FN pack conform_number(plint i)
     return PFROM_BITS((i & PLI(((elem_int)1 << M_MANTISSA) - 1)) | PLI(M_ONE_BITS));
 }
 
-/* SUM to TABLE */
+/* 1 with the sign of a number. */
+FN pack conform_sign(pack x)
+{
+    return PFROM_BITS((PBITS(x) & PLI(~M_MAGNITUDE_BITS)) | PLI(M_ONE_BITS));
+}
+
+/* SUM to TWO_ROUNDINGS, SELECT to SHIFTS, LITERAL */
 FN void conform_words(CONFORM_PARAMETERS, u32 eight)
 {
     TEAM_FOR_PACK(i, eight) {
-        const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i), zero = PK(0.0),
-                   one = PK(1.0);
+        const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i);
         const plint ia = PBITS(a), ib = PBITS(b), low = PLI(0xfffff);
         CONFORM(SUM, i, a + b);
         CONFORM(DIFFERENCE, i, a - b);
@@ -63,31 +68,57 @@ FN void conform_words(CONFORM_PARAMETERS, u32 eight)
         CONFORM(ROOT, i, PSQRT(m_abs(a)));
         CONFORM(FMA, i, PFMA(a, b, c));
         CONFORM(TWO_ROUNDINGS, i, a * b + c);
-        const pmask less = a<b, positive = c> zero;
-        pack chosen = PSELECT(AND(less, PNOT(positive)), one, PSELECT(OR(less, positive), PK(2.0), PK(3.0)));
+        const pmask less = a<b, positive = c> PK(0.0);
+        pack chosen =
+            PSELECT(AND(less, PNOT(positive)), PK(1.0), PSELECT(OR(less, positive), PK(2.0), PK(3.0)));
         if (PANY(a >= c)) chosen = PSELECT(a >= c, -chosen, chosen);
         CONFORM(SELECT, i, chosen);
         CONFORM(INTEGERS, i,
                 conform_number(((ia ^ (ib >> 3)) & low) + ((ia & low) << 2) - ((ib | PLI(5)) & low)));
         CONFORM(LSELECT, i, conform_number(PLSELECT(less, ia, ib) & PLI(0xffff)));
 #if F64
-        CONFORM(SHIFTS, i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
+        CONFORM(
+            SHIFTS, i,
+            conform_number(SHIFT_RIGHT(ia, 32) ^ MULTIPLY32(ia, ib) ^ SHIFT_RIGHT(MULTIPLY32(ib, ia), 12)));
 #endif
-        /* NaN and infinity by operations; comparisons of zeros */
-        const pack infinity = PDIVIDE(one, zero * c), none = infinity - infinity;
-        CONFORM(COMPARISONS, i,
-                PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
-                    PSELECT(-zero < zero, PK(4.0), PK(8.0)));
+        /* nearest number in this precision */
+        CONFORM(LITERAL, i, a * PK(0.1) + PK(1.0000001192092896) * b);
+    }
+}
+
+/* COMPARISONS to TABLE. The zero comes from an argument: compilers fold products with a literal one, which no
+ * kernel has. */
+FN void conform_edges(CONFORM_PARAMETERS, u32 eight)
+{
+    TEAM_FOR_PACK(i, eight) {
+        const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i), none = PK(0.0),
+                   zero = PACK_OF(REAL_OF(eight - 8));
+        /* NaN and infinity by operations, and by the literals of numeric/math.h */
+        const pack infinity = PDIVIDE(PK(1.0), zero * c), nan = infinity - infinity,
+                   literal = PSELECT(a < b, M_NAN, a);
+        pack found = PSELECT(nan == nan, PK(1.0), none) + PSELECT(nan != nan, PK(2.0), none) +
+                     PSELECT(nan < a, PK(4.0), none) + PSELECT(PNOT(nan < a), PK(8.0), none) +
+                     PSELECT(PNOT(nan >= a), PK(16.0), none) + PSELECT(infinity > a, PK(32.0), none) +
+                     PSELECT(a < M_INFINITY, PK(64.0), none) +
+                     PSELECT(m_abs(infinity) < M_INFINITY, PK(128.0), none) +
+                     PSELECT(literal == literal, PK(256.0), none) + PSELECT(-zero < zero, PK(512.0), none);
+        if (PANY(nan >= a)) found = found + PK(1024.0);
+        if (PANY(PNOT(nan >= a))) found = found + PK(2048.0);
+        CONFORM(COMPARISONS, i, found);
+        CONFORM(ZEROS, i,
+                conform_sign(-zero + PK(0.0)) + PK(2.0) * conform_sign(-zero) +
+                    PK(4.0) * conform_sign(m_flush(-zero)) + PK(8.0) * conform_sign(zero * -m_abs(a)));
         /* what devices flush on the way must not show */
         const pack tiny = a * PK(1e-30);
 #if F64
-        CONFORM(SUBNORMAL, i, tiny * PK(1e-280)); /* f64 uses subnormals in full */
+        const pack subnormal = tiny * PK(1e-280); /* f64 uses them in full */
+        CONFORM(SUBNORMAL, i, subnormal);
+        CONFORM(SUBNORMAL_SUM, i,
+                PFMA(subnormal, b * PK(1e293), (subnormal + tiny * PK(1e-277)) * PK(1e290)));
 #else
         CONFORM(SUBNORMAL, i, pflush(tiny * PK(1e-7)));
-#endif
         CONFORM(SUBNORMAL_SUM, i, PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
-        /* nearest number in this precision */
-        CONFORM(LITERAL, i, a * PK(0.1) + PK(1.0000001192092896) * b);
+#endif
     }
     TEAM_FOR(i, eight) CONFORM_ONE(TABLE, i) = REAL_OF(conform_table[i]) * REAL_OF(i + 1);
 }
@@ -112,17 +143,14 @@ FN void conform_functions(CONFORM_PARAMETERS, u32 eight)
         CONFORM(LOG1P, i, PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(CONFORM_AT(LOG1P), i), PK(0.0)));
 }
 
-/* PACKS to TEAM_SUM; n: rows */
-FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_rows rows, u32 n, u32 first)
+/* PACKS to REALS */
+FN void conform_memory(CONFORM_PARAMETERS, u32 eight)
 {
-    GLOBAL real *v = CONFORM_V, *w = CONFORM_W, *sums = CONFORM_SUMS;
     GLOBAL const real *a = CONFORM_A, *b = CONFORM_B, *c = CONFORM_C;
     CONSTANT u32 *whole = mi + CONFORM_SHARED;
     /* packs, tables, tables by index, lane numbers */
     TEAM_FOR_PACK(i, eight) {
-        CONFORM(PACKS, i,
-                LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
-                    PACK_OF(FIRST(LOADP(b, i)) - FIRST(LOADP(b, i))));
+        CONFORM(PACKS, i, LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) + PACK_OF(FIRST(LOADP(b, 0))));
         CONFORM(LOADI, i, conform_number(LOADI(whole, i)));
         CONFORM(GATHERP, i, GATHERP(a, whole, i) - GATHERP(c, whole, i));
     }
@@ -136,23 +164,42 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
         if (ANY(positive))
             CONFORM_ONE(REALS, i) = SELECT(positive, -CONFORM_ONE(REALS, i), CONFORM_ONE(REALS, i));
     }
-    /* other lanes' numbers, those that differ, from a queue */
+}
+
+/* ROWS: other lanes' numbers, those that differ, from a queue; n: rows */
+FN void conform_rows(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_rows rows, u32 n, u32 first)
+{
+    GLOBAL real *v = CONFORM_V;
+    const mask all = R(0.0) < R(1.0);
     u32 next = first;
     const lane_rows paired = rows_divide(rows, 2), rest = rows_modulo(rows, 3),
                     looked = rows_look_up(rest, mi);
     const lane_rows kept = rows_where(rows, rows_are_not(rest, 1), 0),
-                    taken = rows_take(paired, R(0.0) < R(1.0), &next, n, n - 1);
+                    taken = rows_take(rows_take(paired, all, &next, n, n - 1), NOT(all), &next, n, 0),
+                    last = rows_take(paired, all, &next, 0, n - 1);
     TEAM_FOR(i, eight) v[i] = LOAD_ROWS(in, kept, CONFORM_IN, i);
-    rows_load(v, AND(NOT(rows_are_not(rest, 1)), rows_are_not(rows, 1)), in, paired, CONFORM_IN, 0, eight);
+    rows_load(v, AND(NOT(rows_are_not(rest, 1)), rows_are_not(rows, 1)), in, paired, CONFORM_IN, 8, eight);
     TEAM_FOR(i, eight) {
-        const real sum =
-            LOAD_ROWS(in, paired, CONFORM_IN, i) + v[i] * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i);
+        const real sum = LOAD_ROWS(in, paired, CONFORM_IN, i) +
+                         v[i] * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i) + LOAD_ROWS(in, last, CONFORM_IN, i);
         CONFORM_ONE(ROWS, i) = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
-                               FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
+                               FROM_BITS((LINT_OF_ROWS(rest) << M_MANTISSA) + LI(M_ONE_BITS));
     }
+}
+
+/* TEAM, TEAM_SUM, SERIAL_SUM; length: CONFORM_SHARED */
+FN void conform_team(CONFORM_PARAMETERS, u32 eight, u32 length)
+{
+    GLOBAL real *v = CONFORM_V, *w = CONFORM_W, *sums = CONFORM_SUMS;
+    GLOBAL const real *a = CONFORM_A, *b = CONFORM_B;
     /* read what others wrote before a barrier */
     TEAM_FOR(i, CONFORM_SHARED) v[i] = FMA(a[i % 8], REAL_OF(i), b[i / 8 % 8]);
     TEAM_BARRIER();
+    TEAM_FOR(i, eight) {
+        real sum = R(0.0);
+        for (u32 k = i; k < length; k++) sum = sum + v[k];
+        CONFORM_ONE(SERIAL_SUM, i) = sum;
+    }
     for (u32 round = 0; round < 3; round++) {
         TEAM_FOR(i, CONFORM_SHARED) w[i] = v[mi[i]] * R(0.5) + v[(i + 1) % CONFORM_SHARED] * R(0.25);
         TEAM_BARRIER();
@@ -164,7 +211,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
     ONE_WORKER
     {
         sums[0] = sum8(w, CONFORM_SHARED);
-        sums[1] = dot8(v, w, CONFORM_SHARED);
+        sums[1] = dot8(v, w, length);
     }
     TEAM_BARRIER();
     TEAM_FOR(i, eight) {
@@ -218,8 +265,11 @@ KERNEL(conform)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     conform_begin(mi, mr, s, in, rows);
     conform_words(mi, mr, s, args[1]);
+    conform_edges(mi, mr, s, args[1]);
     conform_functions(mi, mr, s, args[1]);
-    conform_team(mi, mr, s, args[1], in, rows, args[0], TEAM_INDEX * LANES);
+    conform_memory(mi, mr, s, args[1]);
+    conform_rows(mi, mr, s, args[1], in, rows, args[0], TEAM_INDEX * LANES);
+    conform_team(mi, mr, s, args[1], args[2]);
     conform_random(mi, mr, s, args[1], rows);
     conform_angles(mi, mr, s, args[1]);
     conform_end(mi, mr, s, out, rows);

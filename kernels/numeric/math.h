@@ -25,7 +25,8 @@ FN pack m_flush(pack x)
 #if F64
     return x;
 #else
-    return PSELECT(m_abs(x) < PK(M_SMALLEST), PK(0.0) * x, x);
+    /* not 0 x: some compilers fold it, sign and all */
+    return PSELECT(m_abs(x) < PK(M_SMALLEST), PFROM_BITS(PBITS(x) & PLI(~M_MAGNITUDE_BITS)), x);
 #endif
 }
 

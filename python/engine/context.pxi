@@ -139,7 +139,8 @@ cdef class Engine:
     cdef readonly str device, precision, polish, kernels
 
     def __init__(self, device="cpu", precision=None, unsigned threads=0, isa=None, unsigned lanes=0,
-                 unsigned workers=0, cache=None, bint polish=True, size_t stream=0, notes=None):
+                 unsigned workers=0, cache=None, bint polish=True, size_t stream=0, notes=None,
+                 bint again=False):
         cdef dict precisions = {"f64": 64, "f32": 32, "auto": PARITAS_PRECISION_AUTO}
         if precision is not None and precision not in precisions:
             raise InvalidArgument(f"`precision` {precision!r}: there are {', '.join(precisions)}")
@@ -152,7 +153,7 @@ cdef class Engine:
         if cache: self.options.cache = PyUnicode_AsUTF8(cache)
         self.options.precision = precisions.get(precision, 0) # None: the device's
         self.options.threads, self.options.lanes, self.options.workers = threads, lanes, workers
-        self.options.no_polish = not polish
+        self.options.no_polish, self.options.again = not polish, again
         self.options.stream = <void *>stream
         self.options.progress, self.options.note = tell, note
         cdef Context first = self.open()
@@ -188,6 +189,14 @@ cdef Context begin(Engine engine, object progress):
     context.progress = progress
     context.next_look = 0.0
     return context
+
+
+def driver_settings():
+    """Environment variables with which some drivers keep the bits or compile without a crash."""
+    cdef list settings = []
+    while paritas_driver_setting(len(settings)) != NULL:
+        settings.append(paritas_driver_setting(len(settings)).decode())
+    return dict(setting.split("=") for setting in settings)
 
 
 def cache_folder(environment not None):

@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 ProgressFunction = Callable[[int, int], object]
 
 
-def devices() -> list[Device]:
-    """All devices. Opens every driver once, in about 1 s."""
+def _set_for_drivers() -> None:
+    """Drivers read these when they are opened."""
+    for name, value in _engine.driver_settings().items():
+        os.environ.setdefault(name, value)
+
+
+def devices(again: bool = False) -> list[Device]:
+    """All devices. Opens every driver once, in about 1 s. A driver that crashed or hung before is not opened
+    (`again`: it is, and all kernels are compiled again)."""
     from .results import Device
 
-    return [Device(row) for row in _engine.list_devices()]
+    _set_for_drivers()
+    asking = Engine(cache=_engine.cache_folder(os.environ), again=again)
+    return [Device(row) for row in _engine.list_devices(asking)]
 
 
 #: kinds of devices beside the processor
@@ -58,6 +67,8 @@ _default_engine: Engine | None = None if _named else _engine.host_engine()  # No
 
 def _opened(device: str, precision: str | None, threads: int) -> Engine:
     """Says where a device without f64 runs in f32 unasked."""
+    if device != "cpu":
+        _set_for_drivers()
     found = Engine(device, precision, threads, cache=_engine.cache_folder(os.environ))
     if precision is None and found.precision == "f32":
         from warnings import warn

@@ -33,7 +33,8 @@ struct paritas_context {
     struct paritas_device *host;   /* CPU in f64 for covariances and polish; owned, may be `device` */
     struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
     unsigned probe_milliseconds;   /* time limit of such a child; 0: as usual; for tests */
-    char *cache;                   /* compiled kernels; owned; NULL: none */
+    char *cache;                   /* compiled kernels, drivers' verdicts; owned; NULL: none */
+    bool again;                    /* what the cache has is not read, and replaced */
     paritas_work work;             /* since it was opened */
     char message[2048];            /* last failure */
 };

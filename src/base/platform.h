@@ -115,6 +115,12 @@ void *platform_library_find(void *library, const char *name); /* NULL: no such f
 #define PLATFORM_FORKS 1
 #endif
 
+/* Sets a variable of the environment, "NAME=VALUE", unless it is set. For the start of a program. */
+void platform_set_missing(const char *setting);
+
+void platform_system(size_t room, char *text); /* name and release: "Linux 6.1.0" */
+/* The processor's name, on machines whose processors do not say it themselves; "unknown". */
+void platform_processor(size_t room, char *text);
 double platform_seconds(void); /* of a clock that only runs forward */
 unsigned platform_processors(void);
 

@@ -11,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #include <sys/mman.h>
+#endif
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 #if defined(__wasi__)
 #include "base/platform_wasi.h"
@@ -237,6 +241,15 @@ const char *platform_home(void)
     return getenv("HOME");
 }
 
+void platform_set_missing(const char *setting)
+{
+    char name[64];
+    const size_t length = strcspn(setting, "=");
+    if (length >= sizeof name || setting[length] == '\0') return;
+    snprintf(name, sizeof name, "%.*s", (int)length, setting);
+    setenv(name, setting + length + 1, 0);
+}
+
 /* ---- locks ---- */
 
 static bool in_use(int error)
@@ -310,6 +323,38 @@ void *platform_library_find(void *library, const char *name)
 }
 
 /* ---- the process ---- */
+
+void platform_system(size_t room, char *text)
+{
+    struct utsname system;
+    if (uname(&system) == 0)
+        snprintf(text, room, "%s %s", system.sysname, system.release);
+    else
+        snprintf(text, room, "unknown");
+}
+
+#if defined(__APPLE__)
+void platform_processor(size_t room, char *text)
+{
+    if (sysctlbyname("machdep.cpu.brand_string", text, &room, NULL, 0) != 0) snprintf(text, room, "unknown");
+}
+#else
+/* arm64's Linux tells the numbers of maker and part, which lscpu has names for. */
+void platform_processor(size_t room, char *text)
+{
+    unsigned maker = 0, part = 0;
+    char line[256];
+    FILE *file = platform_open_stream("/proc/cpuinfo", "rb");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *value = strchr(line, ':');
+        if (!value) continue;
+        if (strncmp(line, "CPU implementer", 15) == 0) maker = (unsigned)strtoul(value + 1, NULL, 0);
+        if (strncmp(line, "CPU part", 8) == 0) part = (unsigned)strtoul(value + 1, NULL, 0);
+    }
+    if (file) fclose(file);
+    snprintf(text, room, maker > 0 ? "maker 0x%02x, part 0x%03x" : "unknown", maker, part);
+}
+#endif
 
 double platform_seconds(void)
 {

@@ -361,6 +361,15 @@ const char *platform_home(void)
     return wide && narrow(wide, home, sizeof home) ? home : NULL;
 }
 
+void platform_set_missing(const char *setting)
+{
+    char name[64];
+    const size_t length = strcspn(setting, "=");
+    if (length >= sizeof name || setting[length] == '\0') return;
+    snprintf(name, sizeof name, "%.*s", (int)length, setting);
+    if (!getenv(name)) _putenv(setting);
+}
+
 /* ---- locks ---- */
 
 /* Nobody else can open the file while it is held; the system removes it when its holder closes it or ends. */
@@ -428,6 +437,25 @@ void *platform_library_find(void *library, const char *name)
 }
 
 /* ---- the process ---- */
+
+/* Programs without a manifest are told an old version; ntdll has the true one, and Wine's names Wine. */
+void platform_system(size_t room, char *text)
+{
+    typedef LONG(WINAPI * ask_version)(OSVERSIONINFOW *);
+    typedef const char *(*ask_wine)(void);
+    HMODULE library = GetModuleHandleW(L"ntdll.dll");
+    OSVERSIONINFOW version = {.dwOSVersionInfoSize = sizeof version};
+    const ask_version ask = (ask_version)(void *)GetProcAddress(library, "RtlGetVersion");
+    const ask_wine wine = (ask_wine)(void *)GetProcAddress(library, "wine_get_version");
+    if (ask) ask(&version);
+    snprintf(text, room, "Windows %lu.%lu.%lu%s%s", version.dwMajorVersion, version.dwMinorVersion,
+             version.dwBuildNumber, wine ? ", Wine " : "", wine ? wine() : "");
+}
+
+void platform_processor(size_t room, char *text)
+{
+    snprintf(text, room, "unknown");
+}
 
 double platform_seconds(void)
 {

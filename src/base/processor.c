@@ -5,6 +5,8 @@
 #include <stddef.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Operating system included. */
 static int ask(void)
@@ -33,9 +35,35 @@ int processor_level(void)
     }
     return level;
 }
+
+/* Brand (three leaves of 16 bytes), family and model (Intel SDM, CPUID; AMD has the same). */
+void processor_name(char name[PROCESSOR_NAME_ROOM])
+{
+    unsigned words[13] = {0}, a, b, c, d;
+    const char *brand = (const char *)words;
+    if ((unsigned)__get_cpuid_max(0x80000000, NULL) >= 0x80000004)
+        for (unsigned leaf = 0; leaf < 3; leaf++)
+            __cpuid(0x80000002 + leaf, words[4 * leaf], words[4 * leaf + 1], words[4 * leaf + 2],
+                    words[4 * leaf + 3]);
+    while (*brand == ' ') brand++;
+    size_t length = strlen(brand);
+    while (length > 0 && brand[length - 1] == ' ') length--;
+    __cpuid(1, a, b, c, d);
+    const unsigned family = a >> 8 & 15, model = a >> 4 & 15;
+    snprintf(name, PROCESSOR_NAME_ROOM, "%.*s (family %u, model %u)", (int)length, brand,
+             family == 15 ? family + (a >> 20 & 255) : family,
+             family == 15 || family == 6 ? model + (a >> 12 & 240) : model);
+}
 #else
+#include "base/platform.h"
+
 int processor_level(void)
 {
     return 0;
+}
+
+void processor_name(char name[PROCESSOR_NAME_ROOM])
+{
+    platform_processor(PROCESSOR_NAME_ROOM, name);
 }
 #endif

@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "device/device_automatic.h"
 #include "device/device_plain.h"
+#include "device/verdict.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -10,8 +11,12 @@ paritas_status device_open(paritas_context *context, const char *name, const str
                            struct paritas_device **device)
 {
     if (!name) name = "cpu";
-    return strcmp(name, "auto") == 0 ? automatic_open(context, request, device)
-                                     : plain_open(context, name, request, device);
+    if (strcmp(name, "auto") == 0) return automatic_open(context, request, device);
+    /* the cache remembers what a child found, so a driver is tried once, not by every command */
+    bool news;
+    return context->cache && strncmp(name, "cpu", 3) != 0
+               ? verdict_open(context, name, request, device, &news)
+               : plain_open(context, name, request, device);
 }
 
 paritas_status device_status(paritas_status status)

@@ -2,14 +2,13 @@
 #include "device/device_automatic.h"
 #include "base/platform.h"
 #include "device/device_plain.h"
-#include "device/probe.h"
+#include "device/verdict.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TRIED_OF_A_KIND 8        /* CPUs and devices without f64 may come first */
-#define PROBE_MILLISECONDS 30000 /* a kernel may be compiled */
-#define SHORT_SECONDS 0.05       /* a launch below this may have been slow by chance */
+#define TRIED_OF_A_KIND 8  /* CPUs and devices without f64 may come first */
+#define SHORT_SECONDS 0.05 /* a launch below this may have been slow by chance */
 
 static void run_on(struct device_automatic *automatic, const struct paritas_device *device)
 {
@@ -36,32 +35,6 @@ paritas_status automatic_open(paritas_context *context, const struct device_requ
     return PARITAS_OK;
 }
 
-static void try_in_child(paritas_context *context, struct probe *probe)
-{
-    struct paritas_device *device;
-    probe->status = plain_open(context, probe->name, &probe->request, &device);
-    plain_close(device);
-}
-
-/* Probes, then opens as plain_open. A driver that takes its child down is named in a note. */
-static paritas_status probe_then_open(paritas_context *context, const char *name,
-                                      const struct device_request *request, struct paritas_device **device)
-{
-    struct probe probe = {.name = name, .milliseconds = PROBE_MILLISECONDS, .request = *request};
-    *device = NULL;
-    switch (probe_run(context, &probe, try_in_child)) {
-    case PROBE_ANSWERED:
-        if (probe.status != PARITAS_OK) return probe.status;
-        break;
-    case PROBE_FAILED:
-        paritas_note(context, "device auto: %s", context->message);
-        return probe.opened ? PARITAS_NO_DEVICE : DEVICE_ABSENT; /* the kind's next device may do */
-    case PROBE_REFUSED:
-        break;
-    }
-    return plain_open(context, name, request, device);
-}
-
 struct paritas_device *automatic_find(paritas_context *context, const struct device_request *request)
 {
 #define KIND(kind) kind,
@@ -72,7 +45,10 @@ struct paritas_device *automatic_find(paritas_context *context, const struct dev
         for (unsigned index = 0; index < TRIED_OF_A_KIND && !device; index++) {
             char name[32];
             snprintf(name, sizeof name, "%s:%u", paritas_device_kind_name(kinds[k]), index);
-            if (probe_then_open(context, name, request, &device) == DEVICE_ABSENT) break;
+            bool news;
+            const paritas_status status = verdict_open(context, name, request, &device, &news);
+            if (news) paritas_note(context, "device auto: %s", context->message);
+            if (status == DEVICE_ABSENT) break; /* else the kind's next device may do */
         }
     return device;
 }
@@ -86,7 +62,8 @@ static void look_for_accelerator(paritas_context *context, struct device_automat
         paritas_note(context, "device auto: after %.1f s on the CPU, %s (%s) is tried beside it",
                      automatic->seconds, automatic->accelerator->name,
                      automatic->accelerator->operations->describe(automatic->accelerator));
-    else
+    else if (verdict_is_news(context, automatic->request.precision == 64 ? "no accelerator in f64"
+                                                                         : "no accelerator in f32"))
         paritas_note(context,
                      "device auto: no accelerator runs f%u here (an OpenCL device that is the processor "
                      "itself is none), the CPU goes on",

@@ -2,7 +2,7 @@
 #include "base/sized.h"
 #include "base/utf8.h"
 #include "device/device_plain.h"
-#include "device/probe.h"
+#include "device/verdict.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,8 @@ static void probe_device(paritas_context *context, const char *name, struct prob
     *probe = (struct probe){
         .name = name, .milliseconds = PROBE_MILLISECONDS, .info = PARITAS_INIT(paritas_device_info)};
     const bool is_cpu = strncmp(name, "cpu", 3) == 0;
-    const enum probe_end end = is_cpu ? PROBE_REFUSED : probe_run(context, probe, describe);
+    bool remembered;
+    const enum probe_end end = is_cpu ? PROBE_REFUSED : verdict_run(context, probe, describe, &remembered);
     if (end == PROBE_REFUSED) {
         probe->info = (paritas_device_info)PARITAS_INIT(paritas_device_info);
         describe(context, probe);

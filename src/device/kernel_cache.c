@@ -36,7 +36,7 @@ static char *path_of(paritas_context *context, const char *key, const char *endi
 
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
 {
-    char *path = path_of(context, key, "");
+    char *path = context->again ? NULL : path_of(context, key, "");
     struct platform_info found;
     /* a pipe would block for ever */
     const bool is_file = path && platform_info(path, &found) && found.kind == PLATFORM_FILE;

@@ -31,8 +31,13 @@ void probe_tell(struct probe *probe)
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Milliseconds to open a device. CUDA's driver may have to wake several cards. */
+#define OPENING 5000u
+#define OPENING_CUDA 20000u
 
 /* What goes through the pipe. */
 enum record_kind { RECORD_NOTE = 0x50415201, RECORD_NEWS, RECORD_ANSWER };
@@ -159,12 +164,12 @@ static bool is_sound(struct record *record)
 }
 
 /* Returns whether the answer came. *sound: all that came could be read. */
-static bool listen_to(paritas_context *context, struct probe *probe, int pipe, long long deadline,
-                      bool *sound)
+static bool listen_to(paritas_context *context, struct probe *probe, int pipe, long long opening,
+                      long long deadline, bool *sound)
 {
     struct record record;
     *sound = true;
-    while (read_record(pipe, deadline, &record)) {
+    while (read_record(pipe, probe->opened ? deadline : opening, &record)) {
         *sound = is_sound(&record);
         if (!*sound) return false;
         if (record.kind == RECORD_NOTE) {
@@ -227,7 +232,9 @@ enum probe_end probe_run(paritas_context *context, struct probe *probe,
     probe->opened = probe->inherited = probe->loaded = false;
     if (context->probe_milliseconds) probe->milliseconds = context->probe_milliseconds;
     int ends[2];
-    const long long deadline = milliseconds_now() + probe->milliseconds;
+    const long long now = milliseconds_now(), deadline = now + probe->milliseconds;
+    const unsigned limit = strncmp(probe->name, "cuda", 4) == 0 ? OPENING_CUDA : OPENING,
+                   opening = limit < probe->milliseconds ? limit : probe->milliseconds;
     if (pipe2(ends, O_CLOEXEC) != 0) return PROBE_REFUSED;
     const pid_t child = fork();
     if (child == 0) {
@@ -236,8 +243,8 @@ enum probe_end probe_run(paritas_context *context, struct probe *probe,
     }
     close(ends[1]);
     bool sound = true;
-    const bool answered = child > 0 && listen_to(context, probe, ends[0], deadline, &sound);
-    const bool late = milliseconds_now() >= deadline;
+    const bool answered = child > 0 && listen_to(context, probe, ends[0], now + opening, deadline, &sound);
+    const bool late = milliseconds_now() >= (probe->opened ? deadline : now + opening);
     close(ends[0]);
     if (child < 0) return PROBE_REFUSED;
     if (late || !sound) kill(child, SIGKILL);
@@ -247,7 +254,8 @@ enum probe_end probe_run(paritas_context *context, struct probe *probe,
     if (!sound)
         snprintf(what, sizeof what, "wrote over the answer");
     else if (late)
-        snprintf(what, sizeof what, "did not answer within %g s", probe->milliseconds / 1e3);
+        snprintf(what, sizeof what, "did not answer within %g s",
+                 (probe->opened ? probe->milliseconds : opening) / 1e3);
     else
         describe_end(what, sizeof what, state);
     return fail(context, probe, what);

@@ -8,7 +8,7 @@
 
 struct probe {
     const char *name;      /* of the device, "opencl:0" */
-    unsigned milliseconds; /* for all of `work`; the context's limit replaces it */
+    unsigned milliseconds; /* for all of `work`; the context's limit replaces it. To open a device: 5 s */
     struct device_request request;
     /* what the child says; the parent keeps the last that arrived */
     paritas_status status;    /* for `work` to set */

@@ -34,6 +34,7 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
     opened->precision =
         options->precision && options->precision != PARITAS_PRECISION_AUTO ? options->precision : 64;
     opened->no_polish = options->no_polish != 0;
+    opened->again = options->again != 0;
     if (opened->precision != 64 && opened->precision != 32)
         return paritas_refuse(opened, "`precision` %u: there are 64, 32 and PARITAS_PRECISION_AUTO",
                               opened->precision);

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 
 import pytest
@@ -285,6 +286,51 @@ def test_a_raw_fit_is_near_and_a_polished_one_is_there():
 def test_every_statistic_can_be_had_from_raw_fits(command):
     done = run(*command, TWO, "--precision", "f32", "--no-polish", "--json", "--quiet")
     assert done.returncode == 0 and json.loads(done.stdout)["polish"] == "none", done.stderr
+
+
+# ---- a record of machines ----
+
+
+def test_every_build_has_the_digests_of_the_page():
+    done = subprocess.run(
+        [sys.executable, os.path.join(ROOT, "tests", "parity", "record.py"), PROGRAM],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_record_is_one_row_with_a_cell_for_each_workspace():
+    done = run("parity", "--record", TWO)
+    cells = [cell.strip() for cell in done.stdout.split("|")]
+    assert done.returncode == 0 and done.stdout.count("\n") == 1 and len(cells) == 10, done.stderr
+    assert cells[5].startswith("cpu: ") and cells[6] == "f64" and cells[8].startswith("two_bins.json ")
+    document = answer("parity", "--record", TWO)
+    assert cells[7] == document["digest"][:16]
+    assert cells[8].split()[1] == document["workspaces"][0]["digest"][:16]
+
+
+def test_digests_depend_on_data():
+    patched = ("--patch", os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json"))
+    other = ("--patch", os.path.join(SBOTTOM, "patch.sbottom_1000_250_60.json"))
+    background = os.path.join(SBOTTOM, "BkgOnly.json")
+    digests = [answer("parity", "--record", background, *more)["workspaces"] for more in ((), patched, other)]
+    assert len({one[0]["digest"] for one in digests}) == 3
+
+
+@pytest.mark.parametrize(
+    "options, why",
+    [
+        (["--record", "--mu", "2"], "--mu has no place beside --record: everybody is asked the same"),
+        (["--record", TWO, "--fix", "mu=1"], "--fix has no place beside --record: everybody is asked"),
+        (["--record", "--poi", "mu"], "--poi has no place beside --record: no workspace is given"),
+        ([], "parity needs one of WORKSPACE, losscone and kappa, or --record"),
+        ([TWO, TWO], "parity needs one of WORKSPACE, losscone and kappa, or --record"),
+    ],
+)
+def test_a_record_asks_everybody_the_same(options, why):
+    done = run("parity", *options)
+    assert done.returncode == 2 and why in done.stderr
 
 
 # ---- sweeps ----

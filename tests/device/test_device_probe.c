@@ -6,6 +6,7 @@
 #include "device/device_automatic.h"
 #include "share.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -194,6 +195,66 @@ TEST(auto_goes_on_with_the_cpu_and_says_why)
     }
 }
 
+static void empty_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *file; (file = readdir(folder));)
+        if (file->d_name[0] != '.') assert_int_equal(unlinkat(dirfd(folder), file->d_name, 0), 0);
+    closedir(folder);
+    assert_int_equal(rmdir(path), 0);
+}
+
+static struct list list_by_cache(const char *cache, int again)
+{
+    struct list list = {.n = 0};
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.threads = 1;
+    options.cache = cache;
+    options.again = again;
+    assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+    for (size_t k = 0; k < COUNT(list.devices); k++) list.devices[k].size = sizeof list.devices[k];
+    ASSERT_OK(context, paritas_list_devices(context, COUNT(list.devices), list.devices, &list.n));
+    paritas_close(context);
+    return list;
+}
+
+/* Opens a context on the device named; returns its message. */
+static const char *try_device_named(const char *device, const char *cache, paritas_status wanted)
+{
+    static char message[2048];
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.device = device;
+    options.cache = cache;
+    assert_int_equal(paritas_open(&options, &context), wanted);
+    snprintf(message, sizeof message, "%s", paritas_error_message(context));
+    paritas_close(context);
+    return message;
+}
+
+TEST(a_driver_that_ends_the_program_is_tried_once_a_cache)
+{
+    char cache[] = "/tmp/paritas_verdicts_XXXXXX";
+    assert_non_null(mkdtemp(cache));
+    tell(4, "abort");
+    const char *message = try_device_named("cuda:0", cache, PARITAS_NO_DEVICE);
+    assert_non_null(strstr(message, "device 'cuda:0': its driver aborted (signal 6)"));
+    assert_null(strstr(message, "found before"));
+    struct list list = list_by_cache(cache, 0);
+    assert_non_null(strstr(of_kind(&list, "cuda")->reason_f64, "its driver aborted"));
+    unsetenv("FAKE_DRIVER"); /* it works by now, but nobody asks */
+    assert_non_null(strstr(try_device_named("cuda:0", cache, PARITAS_NO_DEVICE), "found before"));
+    list = list_by_cache(cache, 0);
+    assert_non_null(strstr(of_kind(&list, "cuda")->reason_f64, "found before"));
+    list = list_by_cache(cache, 1);
+    assert_true(of_kind(&list, "cuda")->f64 && of_kind(&list, "cuda")->f32);
+    list = list_by_cache(cache, 0);
+    assert_true(of_kind(&list, "cuda")->f64 && of_kind(&list, "cuda")->f32);
+    empty_folder(cache);
+}
+
 /* Last: the driver then belongs to this process. */
 TEST(auto_opens_a_driver_that_works_and_later_lists_ask_it_here)
 {
@@ -218,6 +279,7 @@ int main(void)
         cmocka_unit_test(the_program_may_have_threads_ignore_its_children_and_have_no_standard_files),
         cmocka_unit_test(no_child_and_no_file_is_left),
         cmocka_unit_test(auto_goes_on_with_the_cpu_and_says_why),
+        cmocka_unit_test(a_driver_that_ends_the_program_is_tried_once_a_cache),
         cmocka_unit_test(auto_opens_a_driver_that_works_and_later_lists_ask_it_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

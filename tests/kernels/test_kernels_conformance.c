@@ -19,7 +19,7 @@ static paritas_context *open_context(unsigned precision, const char *isa)
 static void run(paritas_context *context, unsigned lanes, double *out)
 {
     struct self_test_data data;
-    self_test_fill(&data);
+    self_test_fill(&data, context->precision);
     for (size_t i = 0; i < SELF_TEST_OUT; i++) out[i] = 0.5;
     if (self_test_launch(context, context->device, &data, lanes, false, out) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(context));
@@ -52,14 +52,14 @@ TEST(arithmetic_is_that_of_ieee_754)
 {
     static double out[SELF_TEST_OUT];
     struct self_test_data data;
-    self_test_fill(&data);
     for (unsigned precision = 32; precision <= 64; precision += 32) {
+        self_test_fill(&data, precision);
         answers(precision, out);
         for (int row = 0; row < SELF_TEST_ROWS; row++)
             for (int i = 0; i < 8; i++) {
-                /* operands have 24 bits, so that sums (but for those far apart), products and fma of floats
-                 * are exact in double or rounded once by the last conversion; quotients and roots of floats
-                 * survive two roundings (Figueroa, 1995) */
+                /* of operands of 24 bits, sums (but for those far apart) and products are exact in double or
+                 * rounded once by the last conversion; quotients and roots of floats survive two roundings
+                 * (Figueroa, 1995) */
                 const double a = data.in[row * CONFORM_IN + i], b = data.in[row * CONFORM_IN + 8 + i],
                              c = data.in[row * CONFORM_IN + 16 + i];
                 const double products = rounded(a * b, precision);
@@ -77,8 +77,11 @@ TEST(arithmetic_is_that_of_ieee_754)
                 double chosen = a < b && !(c > 0.0) ? 1.0 : a < b || c > 0.0 ? 2.0 : 3.0;
                 if (a >= c) chosen = -chosen;
                 SAME(AT(out, row, CONFORM_SELECT, i), chosen, CONFORM_SELECT, row, i);
-                SAME(AT(out, row, CONFORM_COMPARISONS, i), 8.0 + (c > 0.0 ? 2.0 : 3.0), CONFORM_COMPARISONS,
-                     row, i);
+                /* as the kernel counts; an infinity has the sign of c */
+                const double found =
+                    2.0 + 8.0 + 16.0 + (c > 0.0 ? 32.0 : 0.0) + 64.0 + (a < b ? 0.0 : 256.0) + 2048.0;
+                SAME(AT(out, row, CONFORM_COMPARISONS, i), found, CONFORM_COMPARISONS, row, i);
+                SAME(AT(out, row, CONFORM_ZEROS, i), 1.0 - 2.0 - 4.0 - 8.0, CONFORM_ZEROS, row, i);
                 const double tenth = rounded(0.1, precision), factor = rounded(1.0000001192092896, precision);
                 SAME(AT(out, row, CONFORM_LITERAL, i),
                      rounded(rounded(a * tenth, precision) + rounded(factor * b, precision), precision),
@@ -87,21 +90,44 @@ TEST(arithmetic_is_that_of_ieee_754)
     }
 }
 
+/* How many of the numbers tell whether a product is rounded before a sum. */
+TEST(inputs_tell_fused_from_unfused_in_both_precisions)
+{
+    struct self_test_data data;
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        int differ = 0;
+        self_test_fill(&data, precision);
+        for (int row = 0; row < SELF_TEST_ROWS; row++)
+            for (int i = 0; i < 8; i++) {
+                const double *a = data.in + row * CONFORM_IN + i, product = rounded(a[0] * a[8], precision);
+                for (int k = 0; k < 3; k++) SAME(a[8 * k], rounded(a[8 * k], precision), CONFORM_FMA, row, i);
+                differ += rounded(product + a[16], precision) !=
+                          (precision == 64 ? fma(a[0], a[8], a[16])
+                                           : (double)fmaf((float)a[0], (float)a[8], (float)a[16]));
+            }
+        assert_true(differ >= 4 * SELF_TEST_ROWS);
+    }
+}
+
 TEST(subnormal_numbers_are_used_in_f64_and_left_out_in_f32)
 {
     static double out[SELF_TEST_OUT];
     struct self_test_data data;
-    self_test_fill(&data);
+    self_test_fill(&data, 64);
     answers(64, out);
     size_t subnormal = 0;
     for (int row = 0; row < SELF_TEST_ROWS; row++)
         for (int i = 0; i < 8; i++) {
-            SAME(AT(out, row, CONFORM_SUBNORMAL, i), data.in[row * CONFORM_IN + i] * 1e-30 * 1e-280,
-                 CONFORM_SUBNORMAL, row, i);
+            const double tiny = data.in[row * CONFORM_IN + i] * 1e-30, b = data.in[row * CONFORM_IN + 8 + i];
+            SAME(AT(out, row, CONFORM_SUBNORMAL, i), tiny * 1e-280, CONFORM_SUBNORMAL, row, i);
+            SAME(AT(out, row, CONFORM_SUBNORMAL_SUM, i),
+                 fma(tiny * 1e-280, b * 1e293, (tiny * 1e-280 + tiny * 1e-277) * 1e290),
+                 CONFORM_SUBNORMAL_SUM, row, i);
             subnormal += AT(out, row, CONFORM_SUBNORMAL, i) != 0.0 &&
                          fabs(AT(out, row, CONFORM_SUBNORMAL, i)) < DBL_MIN;
         }
     assert_true(subnormal > 10);
+    self_test_fill(&data, 32);
     answers(32, out);
     for (int row = 0; row < SELF_TEST_ROWS; row++)
         for (int i = 0; i < 8; i++) {
@@ -115,9 +141,9 @@ TEST(functions_are_those_of_the_c_library_but_for_roundings)
 {
     static double out[SELF_TEST_OUT];
     struct self_test_data data;
-    self_test_fill(&data);
     for (unsigned precision = 32; precision <= 64; precision += 32) {
         const double unit = precision == 64 ? DBL_EPSILON : FLT_EPSILON;
+        self_test_fill(&data, precision);
         answers(precision, out);
         for (int row = 0; row < SELF_TEST_ROWS; row++)
             for (int i = 0; i < 8; i++) {
@@ -152,18 +178,23 @@ TEST(functions_are_those_of_the_c_library_but_for_roundings)
     }
 }
 
-/* In doubles, whose sums of these few bits are exact or as the kernel rounds them. */
+/* In doubles, rounded as the kernel does. */
 TEST(memory_rows_and_teams_are_as_the_words_say)
 {
     static double out[SELF_TEST_OUT];
     struct self_test_data data;
-    self_test_fill(&data);
+    self_test_fill(&data, 64);
     answers(64, out);
     const uint32_t *whole = data.ints + CONFORM_SHARED;
     for (int row = 0; row < SELF_TEST_ROWS; row++) {
         const double *a = data.in + row * CONFORM_IN, *b = a + 8, *c = a + 16, *all = data.in;
-        double v[CONFORM_SHARED], w[CONFORM_SHARED], sums[8] = {0}, dots[8] = {0};
+        double v[CONFORM_SHARED], w[CONFORM_SHARED], sums[8] = {0}, dots[8] = {0}, rows[8];
         for (int i = 0; i < CONFORM_SHARED; i++) v[i] = fma(a[i % 8], i, b[i / 8 % 8]);
+        for (int i = 0; i < 8; i++) {
+            double serial = 0.0;
+            for (int k = i; k < CONFORM_SHARED; k++) serial += v[k];
+            SAME(AT(out, row, CONFORM_SERIAL_SUM, i), serial, CONFORM_SERIAL_SUM, row, i);
+        }
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < CONFORM_SHARED; i++)
                 w[i] = v[data.ints[i]] * 0.5 + v[(i + 1) % CONFORM_SHARED] * 0.25;
@@ -178,12 +209,12 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
         const double dot =
             ((dots[0] + dots[4]) + (dots[2] + dots[6])) + ((dots[1] + dots[5]) + (dots[3] + dots[7]));
         for (int i = 0; i < 8; i++) {
-            const int other = a[i] < b[i] ? i : 7 - i, paired = row / 2, own = row == 1 ? 0 : paired,
-                      kept = row % 3 != 1 ? row : own;
+            const int other = a[i] < b[i] ? i : 7 - i, paired = row / 2;
+            const double *kept = row % 3 != 1 ? a : row == 1 ? all : all + paired * CONFORM_IN + 8;
             uint64_t bits = (uint64_t)whole[i] | 0x3ff0000000000000u;
             double number;
             memcpy(&number, &bits, sizeof number);
-            SAME(AT(out, row, CONFORM_PACKS, i), a[i] * data.reals[i] + data.reals[3] + 0.0, CONFORM_PACKS,
+            SAME(AT(out, row, CONFORM_PACKS, i), a[i] * data.reals[i] + data.reals[3] + b[0], CONFORM_PACKS,
                  row, i);
             SAME(AT(out, row, CONFORM_LOADI, i), number, CONFORM_LOADI, row, i);
             SAME(AT(out, row, CONFORM_GATHERP, i), a[whole[i]] - c[whole[i]], CONFORM_GATHERP, row, i);
@@ -195,13 +226,12 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
             memcpy(&real, &bits, sizeof bits);
             SAME(AT(out, row, CONFORM_REALS, i), a[i] > 0.0 || b[i] > 0.0 ? -real : real, CONFORM_REALS, row,
                  i);
-            bits = (uint64_t)(row % 3) | 0x3ff0000000000000u;
-            memcpy(&number, &bits, sizeof number);
             const double looked = data.ints[row % 3] != data.ints[1] ? 1.0 : 2.0;
-            SAME(AT(out, row, CONFORM_ROWS, i),
-                 all[paired * CONFORM_IN + i] + all[kept * CONFORM_IN + i] * all[row * CONFORM_IN + 8 + i] +
-                     looked + number,
-                 29, row, i);
+            rows[i] = all[paired * CONFORM_IN + i] + kept[i] * b[i] +
+                      all[(SELF_TEST_ROWS - 1) * CONFORM_IN + i] + looked + (double)(1 << row % 3);
+            /* the first two once more, behind a mask */
+            SAME(AT(out, row, CONFORM_ROWS, i), rows[row % 3 != 1 && (i == 4 || i == 5) ? i - 4 : i],
+                 CONFORM_ROWS, row, i);
             SAME(AT(out, row, CONFORM_TEAM, i), w[32 * i + 5], CONFORM_TEAM, row, i);
             SAME(AT(out, row, CONFORM_TEAM_SUM, i), i % 2 ? sum : dot, CONFORM_TEAM_SUM, row, i);
             SAME(AT(out, row, CONFORM_U32_OF, i), data.ints[i] * 16838897u % 4093, CONFORM_U32_OF, row, i);
@@ -288,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic_is_that_of_ieee_754),
+        cmocka_unit_test(inputs_tell_fused_from_unfused_in_both_precisions),
         cmocka_unit_test(subnormal_numbers_are_used_in_f64_and_left_out_in_f32),
         cmocka_unit_test(functions_are_those_of_the_c_library_but_for_roundings),
         cmocka_unit_test(memory_rows_and_teams_are_as_the_words_say),

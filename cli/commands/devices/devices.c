@@ -119,10 +119,16 @@ static int run(struct session *session)
     return PARITAS_OK;
 }
 
+static const struct option options[] = {
+    {"--again", OPTION_FLAG, NULL,
+     "try every driver and compile every kernel again, whatever the cache remembers"},
+    {0},
+};
+
 const struct command command_devices = {
     .name = "devices",
     .operands = "",
     .summary = "the devices that can run, and why others cannot",
-    .groups = {GROUP_OUTPUT},
+    .groups = {GROUP_OPTIONS, GROUP_OUTPUT},
     .run = run,
 };

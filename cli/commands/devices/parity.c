@@ -1,5 +1,6 @@
 /* parity.c: checks a device against the CPU bit by bit, f32 against f64. */
 #include "commands/devices/parity_contract.h"
+#include "commands/devices/record.h"
 #include "commands/moon/sweep_questions.h"
 #include "print/table.h"
 
@@ -14,6 +15,8 @@ static const struct option options[] = {
     {"--ntoys", OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
     {"--seed", OPTION_WHOLE, "S", "seed of the toys, or of the sweeps", "0"},
     {"--sweeps", OPTION_COUNT, "N", "of losscone and kappa", "200"},
+    {"--record", OPTION_FLAG, NULL,
+     "compare nothing: print this machine and the digest of its answers, as a row of docs/same-bits.md"},
     {0},
 };
 
@@ -403,6 +406,9 @@ static int run(struct session *session)
     if (option_flag(session, "--no-polish"))
         return usage_failure(
             session, "parity compares f32 fits before and after polish: --no-polish has no place here");
+    if (option_flag(session, "--record")) return record_run(session);
+    if (session->arguments->n_operands != 1)
+        return usage_failure(session, "parity needs one of WORKSPACE, losscone and kappa, or --record");
     if (family == SWEEP_FAMILIES) {
         TRY(load_model(session));
         TRY(refuse_several_pois(session));
@@ -415,12 +421,7 @@ static int run(struct session *session)
     p->tolerances = paritas_contract_tolerances();
     p->plan.ntoys = option_whole(session, "--ntoys");
     p->plan.seed = option_whole(session, "--seed");
-    const ptrdiff_t poi = family == SWEEP_FAMILIES ? poi_of(session) : -1;
-    if (poi >= 0) {
-        const struct range bounds = bounds_of(session, (size_t)poi);
-        p->plan.mu = option_number_or(session, "--mu",
-                                      in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
-    }
+    if (family == SWEEP_FAMILIES) p->plan.mu = option_number_or(session, "--mu", contract_mu(session));
     const paritas_status status = (family == SWEEP_FAMILIES ? check : check_sweeps)(p);
     session->not_converged = !p->ok;
     close_contexts(p);
@@ -429,16 +430,20 @@ static int run(struct session *session)
 
 const struct command command_parity = {
     .name = "parity",
-    .operands = "WORKSPACE|losscone|kappa",
+    .operands = "[WORKSPACE|losscone|kappa]...",
     .summary = "the contract, checked on a workspace or on sweeps: a device against the CPU, bit by bit",
-    .description = "Computes likelihoods, gradients and Hessians at the start and around it on the device "
-                   "and on the CPU. The best fit with its errors, a scan, a test and toys follow. Every bit "
-                   "must agree. With --precision f32 they are also compared with f64, before and after "
-                   "polish, within the tolerances of the contract. The CPU itself is compared with its "
-                   "plainest build that is not in use (scalar or portable), a fit at a time, on one thread. "
-                   "With `losscone` or `kappa` synthetic sweeps of the Electron Reflectometer are fitted "
-                   "instead of a workspace; a file of this name is ./losscone. "
-                   "Exit code 1: the contract is broken.",
+    .description =
+        "Computes likelihoods, gradients and Hessians at the start and around it on the device "
+        "and on the CPU. The best fit with its errors, a scan, a test and toys follow. Every bit "
+        "must agree. With --precision f32 they are also compared with f64, before and after "
+        "polish, within the tolerances of the contract. The CPU itself is compared with its "
+        "plainest build that is not in use (scalar or portable), a fit at a time, on one thread. "
+        "With `losscone` or `kappa` synthetic sweeps of the Electron Reflectometer are fitted "
+        "instead of a workspace; a file of this name is ./losscone. "
+        "Exit code 1: the contract is broken. With --record the program answers questions that are inside "
+        "it: an analysis with every modifier, loss cones and kappa fits. It prints one line: the "
+        "machine, the build, and 16 digits of the SHA-256 of all bits of the answers. Each workspace "
+        "adds a digest of its own. Digests are the same for all that the contract names.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
     .run = run,
 };

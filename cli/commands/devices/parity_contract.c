@@ -17,6 +17,14 @@ static double uniform(uint64_t point, uint64_t parameter)
     return (double)(int64_t)counter_bits(point, parameter) * 0x1p-63;
 }
 
+double contract_mu(const struct session *session)
+{
+    const ptrdiff_t poi = poi_of(session);
+    if (poi < 0) return 0.0;
+    const struct range bounds = bounds_of(session, (size_t)poi);
+    return in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper);
+}
+
 paritas_status contract_plan_points(struct session *session, struct contract_plan *plan)
 {
     const size_t n = session->n_parameters;

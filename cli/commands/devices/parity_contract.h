@@ -46,6 +46,8 @@ struct contract_answer {
     paritas_parameter_state *states;
 };
 
+/* The tested value of the POI unless one is given: 1, or the middle of its bounds. 0: no POI. */
+double contract_mu(const struct session *session);
 /* Points around the start; with answers up to ERRORS, a scan of two errors around the best fit. */
 paritas_status contract_plan_points(struct session *session, struct contract_plan *plan);
 void contract_plan_scan(const struct session *session, struct contract_plan *plan,

@@ -285,4 +285,12 @@ ACCELERATOR_DECLARE_DIALECT(paritas_dialect_opencl)
 static const struct accelerator_operations operations = {
     ACCELERATOR_PRIMITIVES(opencl), .libraries = &libraries, .state_size = sizeof(struct opencl_state),
     .compile = opencl_compile,      .codes = opencl_codes,   ACCELERATOR_DIALECT(paritas_dialect_opencl)};
+/* Intel's CPU runtime sums in another order where it vectorises across work-items. PoCL 6 aborts in LLVM
+ * with its usual way of work-groups. */
+const char *paritas_driver_setting(size_t index)
+{
+    static const char *const settings[] = {"CL_CONFIG_USE_VECTORIZER=False", "POCL_WORK_GROUP_METHOD=cbs"};
+    return index < COUNT_OF(settings) ? settings[index] : NULL;
+}
+
 const struct device_operations DEVICE_KIND(PARITAS_DEVICE_OPENCL) = ACCELERATOR_DEVICE(&operations);
