@@ -1,4 +1,4 @@
-"""The translator of PTX and the driver that runs it: what they refuse, what they compute, which faults they see."""
+"""The translator of PTX and the driver that runs it: what they refuse and compute, which faults they see."""
 
 import json
 import os

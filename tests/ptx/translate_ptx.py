@@ -374,7 +374,8 @@ def translate(ptx):
         at = end
     if len(entries) != 1:
         raise Refused(f"a module of {len(entries)} entries")
-    (name, count), given = entries[0], [f"arguments[{k}]" for k in range(entries[0][1])]
+    name, count = entries[0]
+    given = [f"arguments[{k}]" for k in range(count)]
     tables = [f"{{{c_name(table)}, sizeof {c_name(table)}}}," for table in symbols]
     tables = ["static const struct ptx_memory ptx_tables[] = {", *tables, "{NULL, 0}};"]
     run = f"PTX_RUN({c_name(name)}({', '.join(['&thread'] + given)}))"
