@@ -1,5 +1,7 @@
 """The translator of PTX and the driver that runs it: what they refuse and compute, which faults they see."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import shutil
@@ -14,6 +16,9 @@ DRIVER = os.path.join(BUILD, "tests", "ptx_driver", "libcuda.so.1")
 COMPILER = next(filter(shutil.which, ("clang", "gcc", "cc")), None)
 sys.path.insert(0, HERE)
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "tools"))
+
+import gpu_kernels
 import run_ptx
 import translate_ptx
 
@@ -200,6 +205,32 @@ def test_a_module_that_is_refused_does_not_load(tmp_path):
     done = launch(tmp_path, "ex2.approx.f32 %f1, %f2;")
     assert done.returncode == 1
     assert "not known: instruction ex2.approx.f32" in done.stderr and "cuModuleLoadDataEx" in done.stderr
+
+
+def check_ptx():
+    """the module tools/check_ptx"""
+    loader = importlib.machinery.SourceFileLoader("check_ptx", os.path.join(sys.path[0], "check_ptx"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_ptx", loader))
+    loader.exec_module(module)
+    return module
+
+
+SUM = """ld.global.f64 %fd1, [%rd1]; mul.ROUNDED.f64 %fd2, %fd1, %fd1; add.ROUNDED.f64 %fd2, %fd2, %fd1;
+fma.rn.f64 %fd3, %fd2, %fd1, %fd2;
+div.rn.f64 %fd3, %fd3, %fd2;
+sqrt.rn.f64 %fd3, %fd3;
+st.global.f64 [%rd2], %fd3;"""
+
+
+@pytest.mark.parametrize("rounding, wrong", [(".rn", False), ("", True)])
+def test_products_and_sums_that_ptxas_contracts_are_found(rounding, wrong):
+    tools = {name: gpu_kernels.find_tool(name) for name in ("ptxas", "nvdisasm")}
+    if None in tools.values():
+        pytest.skip(f"there is not all of {', '.join(tools)}")
+    ptx = text_of(SUM.replace(".ROUNDED", rounding))
+    label, complaints = check_ptx().check_machine_code(tools, ("tiny", 64), ptx, 90)
+    assert "registers" in label
+    assert complaints == (["1 DFMA are not in the PTX"] if wrong else [])
 
 
 def test_every_module_is_run():
