@@ -25,8 +25,9 @@
  *     results[i].status. A pointer that is NULL where the header does not allow it is
  *     PARITAS_INVALID_ARGUMENT, with its name.
  *   - The library prints nothing and never exits. It touches no locale, signal, environment variable or
- *     rounding mode. It starts a process only to try a driver (paritas_list_devices, device "auto"). Its one
- *     global variable is a counter that numbers models.
+ *     rounding mode. It starts a process only to try a driver: for paritas_list_devices, for device "auto",
+ *     and with a cache for other devices than "cpu". Its one global variable is a counter that numbers
+ *     models.
  *   - A context serves one thread at a time; distinct contexts are independent. Workspaces and models are
  *     immutable. Threads may share them, each with a context of its own, while the context that made them is
  *     open.

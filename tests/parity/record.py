@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Has a program the digests of docs/same-bits.md? record.py [--inside] COMMAND...
+"""Has a program the digests of docs/same-bits.md? record.py [--few] COMMAND...
 
 Runs `paritas parity --record` with every instruction set and number of lanes, one and three threads, f64 and
 f32. What this build or processor lacks is left out. COMMAND is a program, or for example
 "qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/bin/paritas". Workspaces of the page are asked where they
-are found, with --inside none. Python's standard library only."""
+are found. --few: instruction sets alone, on one thread, for emulators and archives. Python's standard library
+only."""
 
 import argparse
 import json
@@ -19,9 +20,9 @@ PAGE = os.path.join(ROOT, "docs", "same-bits.md")
 FOLDERS = (os.path.join(ROOT, "examples"), os.path.join(os.path.dirname(ROOT), "shared", "workspaces"))
 NO_DEVICE = 4
 SHOWN = 16  # digits
-WAYS = [{"PARITAS_ISA": isa} for isa in ("portable", "scalar", "avx2", "avx512", "neon", "relaxed_simd")]
-WAYS += [{"PARITAS_LANES": lanes} for lanes in ("1", "2", "4", "8", "16")]
-WAYS += [{"PARITAS_ISA": "portable", "PARITAS_LANES": "8"}]
+SETS = [{"PARITAS_ISA": isa} for isa in ("portable", "scalar", "avx2", "avx512", "neon", "relaxed_simd")]
+LANES = [{"PARITAS_LANES": lanes} for lanes in ("1", "2", "4", "8", "16")]
+LANES += [{"PARITAS_ISA": "portable", "PARITAS_LANES": "8"}]
 
 
 def digests_of_page():
@@ -53,7 +54,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--inside", action="store_true")
+    parser.add_argument("--few", action="store_true")
     parser.add_argument("commands", nargs="+", metavar="COMMAND")
     arguments = parser.parse_args()
     wanted = digests_of_page()
@@ -61,9 +62,9 @@ def main():
         (command, [*words, "--precision", precision, "--threads", threads], way, place)
         for command in arguments.commands
         for place, precision in enumerate(("f64", "f32"))
-        for words, ways in (([], WAYS), ([] if arguments.inside else files(wanted), [{}]))
+        for words, ways in ([([], SETS)] if arguments.few else [([], SETS + LANES), (files(wanted), [{}])])
         for way in ways
-        for threads in ("1", "3")
+        for threads in (["1"] if arguments.few else ["1", "3"])
     ]
     passed = failed = 0
     for command, words, way, place in runs:
