@@ -16,7 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
+GZIP = b"\x1f\x8b\x08"
 WARP, WARP_REGISTERS = 32, 256  # registers are given out in so many a warp
 WORKERS = 32  # of an embedded kernel's team (src/device/cuda/cuda.h)
 # NVIDIA's table of technical data a compute capability: registers, threads and blocks of a multiprocessor
@@ -39,11 +41,21 @@ def occupancy(registers, workers, unit):
     return most, most * warps / (threads // WARP)
 
 
+def unpacked(data):
+    """the gzip files in some bytes, unpacked"""
+    at = data.find(GZIP)
+    while at >= 0:
+        try:
+            yield zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data[at:])
+        except zlib.error:
+            pass  # other bytes that begin like one
+        at = data.find(GZIP, at + 1)
+
+
 def embedded(program):
-    """{(entry, precision): PTX} of the texts in a program"""
+    """{(entry, precision): PTX} of the texts in a program, where the build stores them compressed"""
     with open(program, "rb") as file:
-        found = re.findall(rb"\.version \d+\.\d+\s+\.target [^\0]+", file.read())
-    texts = [text.decode() for text in found]
+        texts = [raw.rstrip(b"\0").decode() for raw in unpacked(file.read()) if raw.startswith(b".version ")]
     return {
         (re.search(r"\.entry (\w+)", t)[1], 64 if ".f64" in t else 32): t for t in texts if ".entry " in t
     }

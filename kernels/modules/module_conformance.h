@@ -105,9 +105,11 @@ FN void conform_edges(CONFORM_PARAMETERS, u32 eight)
         if (PANY(nan >= a)) found = found + PK(1024.0);
         if (PANY(PNOT(nan >= a))) found = found + PK(2048.0);
         CONFORM(COMPARISONS, i, found);
+        pack sum = PK(0.0); /* what sums begin with */
+        for (u32 k = 0; k < eight; k++) sum = sum + -zero;
         CONFORM(ZEROS, i,
-                conform_sign(-zero + PK(0.0)) + PK(2.0) * conform_sign(-zero) +
-                    PK(4.0) * conform_sign(m_flush(-zero)) + PK(8.0) * conform_sign(zero * -m_abs(a)));
+                conform_sign(sum) + PK(2.0) * conform_sign(-zero) + PK(4.0) * conform_sign(m_flush(-zero)) +
+                    PK(8.0) * conform_sign(zero * -m_abs(a)));
         /* what devices flush on the way must not show */
         const pack tiny = a * PK(1e-30);
 #if F64

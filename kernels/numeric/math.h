@@ -30,6 +30,12 @@ FN pack m_flush(pack x)
 #endif
 }
 
+/* Zeros, and subnormals in f32, become positive; not by x + 0, which some compilers fold. */
+FN pack m_positive_zero(pack x)
+{
+    return PSELECT(m_abs(x) < PK(M_TINIEST), PK(0.0), x);
+}
+
 /* ---- polynomials, highest power first; function, range, largest weighted errors in f64 and f32
  * (tools/make_polynomials.py) ---- */
 
@@ -177,9 +183,9 @@ FN pack m_deviance(pack x)
     l.f = PSELECT(small, x, l.f);
     l.tail = PSELECT(small, PK(0.0), l.tail);
 #endif
-    pack y = m_flush((PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail));
+    pack y = (PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail);
 #if !F64
-    y = y + PK(0.0); /* sign of zero */
+    y = m_positive_zero(y);
 #endif
     y = PSELECT(x < M_INFINITY, y, M_INFINITY);
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_INFINITY, M_NAN));
@@ -368,7 +374,7 @@ FN pack m_sine(pack x, pack turns)
     const pmask odd = OR(AND(q > PK(0.5), q < PK(1.5)), q > PK(2.5));
     const pack y = PSELECT(odd, m_turn_cos(a), m_turn_sin(a));
     const pack signed_y = PSELECT(OR(quarter<PK(-0.5), quarter> PK(1.5)), -y, y);
-    return PSELECT(known, m_flush(signed_y) + PK(0.0), M_NAN);
+    return PSELECT(known, m_positive_zero(signed_y), M_NAN);
 }
 FN pack m_sin_degrees(pack x)
 {

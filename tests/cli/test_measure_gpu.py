@@ -1,6 +1,7 @@
 """tools/measure_gpu.py on libraries that stand in for NVIDIA's. It goes on after a failure, begins where an
 earlier run ended, and its tables say what was measured."""
 
+import gzip
 import json
 import os
 import shutil
@@ -208,7 +209,8 @@ ret;
 
 def test_embedded_kernels_are_found_and_compiled(tmp_path):
     path = tmp_path / "program"
-    path.write_bytes(b"\x7fELF .version \0" + PTX.encode() + b"\0\1\2" + b"other\0")
+    other = gzip.compress(b"other\0")
+    path.write_bytes(b"\x7fELF\x1f\x8b\x08\0" + other + gzip.compress(PTX.encode() + b"\0") + b"\1\2")
     assert gpu_kernels.embedded(path) == {("tiny", 64): PTX}
     ptxas = gpu_kernels.find_tool("ptxas")
     if not ptxas:

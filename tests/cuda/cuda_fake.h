@@ -32,6 +32,7 @@ struct fake_cuda {
     /* what happened */
     char fault[256]; /* the first; "": none */
     unsigned long allocations, launches, compiled, copies;
+    unsigned long ran; /* of the launches, also the one that runs */
     size_t allocated;  /* bytes of memory */
     long in_use;       /* contexts, streams, modules, memory, programs that are held */
     void *current;     /* the context on top of the thread's stack */
@@ -64,6 +65,14 @@ struct fake_image {
     char entry[64];
     unsigned precision, workers, architecture;
 };
+/* What the driver has of who knows its kernels: of fake_kernels.c by their names, of tests/ptx by their PTX.
+ * NULL: there is none. */
+native_kernel fake_kernel(const struct fake_image *image, const char *text);
+/* What they have of the driver: a fault, which ends the launch; the device's memory around an address (0:
+ * none). */
+int fake_fault(int code, const char *format, ...);
+uintptr_t fake_memory(uintptr_t address, size_t *bytes);
+
 #define FAKE_MAGIC "fakecub"
 #define FAKE_HEADER 64
 #define FAKE_PTX "//\n.version 1.0\n"

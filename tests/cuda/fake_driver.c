@@ -35,6 +35,7 @@ struct cuda_function {
 };
 struct cuda_module {
     struct fake_image image;
+    native_kernel run;
     struct cuda_function function;
 };
 struct memory {
@@ -82,7 +83,7 @@ int fake_call(const char *name)
     return fake.fail_code;
 }
 
-static int fault(int code, const char *format, ...)
+int fake_fault(int code, const char *format, ...)
 {
     if (fake.fault[0]) return code;
     va_list arguments;
@@ -93,20 +94,20 @@ static int fault(int code, const char *format, ...)
 }
 
 /* In front of every call: counted, and with the device's context where it needs one. */
-#define CALL(needs_context)                                                                   \
-    do {                                                                                      \
-        if (!driver.initialised) return fault(NOT_INITIALISED, "%s before cuInit", __func__); \
-        if ((needs_context) && fake.current != &driver.primary)                               \
-            return fault(INVALID_CONTEXT, "%s without the device's context", __func__);       \
-        const int code_ = fake_call(__func__);                                                \
-        if (code_) return code_;                                                              \
+#define CALL(needs_context)                                                                        \
+    do {                                                                                           \
+        if (!driver.initialised) return fake_fault(NOT_INITIALISED, "%s before cuInit", __func__); \
+        if ((needs_context) && fake.current != &driver.primary)                                    \
+            return fake_fault(INVALID_CONTEXT, "%s without the device's context", __func__);       \
+        const int code_ = fake_call(__func__);                                                     \
+        if (code_) return code_;                                                                   \
     } while (0)
 /* The same for a call that releases: it does so first. */
-#define RELEASED(needs_context)                                                         \
-    do {                                                                                \
-        if ((needs_context) && fake.current != &driver.primary)                         \
-            return fault(INVALID_CONTEXT, "%s without the device's context", __func__); \
-        return fake_call(__func__);                                                     \
+#define RELEASED(needs_context)                                                              \
+    do {                                                                                     \
+        if ((needs_context) && fake.current != &driver.primary)                              \
+            return fake_fault(INVALID_CONTEXT, "%s without the device's context", __func__); \
+        return fake_call(__func__);                                                          \
     } while (0)
 
 #define X(type, name, parameters) EXPORT type name parameters;
@@ -117,7 +118,7 @@ CUDA_FUNCTIONS(X)
 
 int cuInit(unsigned flags)
 {
-    if (flags) return fault(CUDA_INVALID_VALUE, "cuInit: flags");
+    if (flags) return fake_fault(CUDA_INVALID_VALUE, "cuInit: flags");
     const int code = fake_call(__func__);
     if (code) return code;
     driver.initialised = 1;
@@ -140,7 +141,7 @@ int cuDeviceGetCount(int *count)
 int cuDeviceGet(cuda_device *device, int index)
 {
     CALL(0);
-    if (index < 0 || index >= fake.devices) return fault(INVALID_DEVICE, "device %d", index);
+    if (index < 0 || index >= fake.devices) return fake_fault(INVALID_DEVICE, "device %d", index);
     *device = index;
     return 0;
 }
@@ -219,13 +220,14 @@ static void end_context(void)
     driver.queued = 0;
     const int excused = fake.fail_on || (fake.failed && strcmp(fake.failed, "cuCtxPushCurrent_v2") == 0);
     if (fake.in_use != before && !excused)
-        fault(0, "%ld things are held as the context goes", before - fake.in_use);
+        fake_fault(0, "%ld things are held as the context goes", before - fake.in_use);
 }
 
 int cuDevicePrimaryCtxRelease_v2(cuda_device device)
 {
     (void)device;
-    if (driver.primary.retained <= 0) return fault(INVALID_CONTEXT, "a context that is not held is released");
+    if (driver.primary.retained <= 0)
+        return fake_fault(INVALID_CONTEXT, "a context that is not held is released");
     driver.primary.retained--;
     fake.in_use--;
     if (driver.primary.retained == 0) end_context();
@@ -236,8 +238,8 @@ int cuCtxPushCurrent_v2(cuda_context context)
 {
     CALL(0);
     if (context == &driver.primary && driver.primary.retained <= 0)
-        return fault(INVALID_CONTEXT, "a context that is not held is pushed");
-    if (driver.depth == 8) return fault(INVALID_CONTEXT, "contexts are pushed and not popped");
+        return fake_fault(INVALID_CONTEXT, "a context that is not held is pushed");
+    if (driver.depth == 8) return fake_fault(INVALID_CONTEXT, "contexts are pushed and not popped");
     driver.stack[driver.depth++] = context;
     fake.current = context;
     return 0;
@@ -245,7 +247,7 @@ int cuCtxPushCurrent_v2(cuda_context context)
 
 int cuCtxPopCurrent_v2(cuda_context *context)
 {
-    if (driver.depth == 0) return fault(INVALID_CONTEXT, "more contexts are popped than pushed");
+    if (driver.depth == 0) return fake_fault(INVALID_CONTEXT, "more contexts are popped than pushed");
     *context = driver.stack[--driver.depth];
     fake.current = driver.depth ? driver.stack[driver.depth - 1] : NULL;
     RELEASED(0);
@@ -262,6 +264,13 @@ static struct memory *memory_at(uintptr_t address)
     return NULL;
 }
 
+uintptr_t fake_memory(uintptr_t address, size_t *bytes)
+{
+    const struct memory *memory = memory_at(address);
+    *bytes = memory ? memory->bytes : 0;
+    return memory ? (uintptr_t)memory->begin + GUARD : 0;
+}
+
 static int is_inside(uintptr_t address, size_t bytes)
 {
     const struct memory *memory = memory_at(address);
@@ -274,14 +283,14 @@ static void look_at_guards(void)
         for (size_t i = 0; driver.memory[k].begin && i < 2 * GUARD; i++) {
             const unsigned char *byte = driver.memory[k].begin + i + (i < GUARD ? 0 : driver.memory[k].bytes);
             if (*byte != GUARD_BYTE)
-                fault(0, "something wrote beside a memory of %zu bytes", driver.memory[k].bytes);
+                fake_fault(0, "something wrote beside a memory of %zu bytes", driver.memory[k].bytes);
         }
 }
 
 int cuMemAlloc_v2(cuda_memory *memory, size_t bytes)
 {
     CALL(1);
-    if (bytes == 0) return fault(CUDA_INVALID_VALUE, "a memory of no bytes");
+    if (bytes == 0) return fake_fault(CUDA_INVALID_VALUE, "a memory of no bytes");
     if (fake.allocated + bytes > fake.memory) return CUDA_OUT_OF_MEMORY;
     int k = 0;
     while (k < KEPT_MAX && driver.memory[k].begin) k++;
@@ -300,8 +309,8 @@ int cuMemFree_v2(cuda_memory address)
 {
     struct memory *memory = memory_at(address);
     if (!memory || address != (uintptr_t)memory->begin + GUARD)
-        return fault(CUDA_INVALID_VALUE, "memory is freed that was not allocated");
-    if (driver.queued) fault(0, "memory is freed while work is queued");
+        return fake_fault(CUDA_INVALID_VALUE, "memory is freed that was not allocated");
+    if (driver.queued) fake_fault(0, "memory is freed while work is queued");
     look_at_guards();
     fake.allocated -= memory->bytes;
     free(memory->begin);
@@ -319,8 +328,8 @@ static int is_stream(cuda_stream stream)
 
 static int enqueue(cuda_stream stream, struct work work)
 {
-    if (!is_stream(stream)) return fault(INVALID_HANDLE, "work for no stream");
-    if (driver.queued == KEPT_MAX) return fault(CUDA_OUT_OF_MEMORY, "nobody waits for the stream");
+    if (!is_stream(stream)) return fake_fault(INVALID_HANDLE, "work for no stream");
+    if (driver.queued == KEPT_MAX) return fake_fault(CUDA_OUT_OF_MEMORY, "nobody waits for the stream");
     driver.queue[driver.queued++] = work;
     fake.last_stream = stream;
     return 0;
@@ -330,7 +339,7 @@ int cuMemcpyHtoDAsync_v2(cuda_memory to, const void *from, size_t bytes, cuda_st
 {
     CALL(1);
     if (!is_inside(to, bytes))
-        return fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
+        return fake_fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
     return enqueue(stream, (struct work){.kind = TO_DEVICE, .to = (void *)to, .from = from, .bytes = bytes});
 }
 
@@ -338,7 +347,7 @@ int cuMemcpyDtoHAsync_v2(void *to, cuda_memory from, size_t bytes, cuda_stream s
 {
     CALL(1);
     if (!is_inside(from, bytes))
-        return fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
+        return fake_fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
     return enqueue(stream,
                    (struct work){.kind = TO_HOST, .to = to, .from = (const void *)from, .bytes = bytes});
 }
@@ -365,26 +374,31 @@ int cuModuleLoadDataEx(cuda_module *module, const void *image, unsigned n, int *
     struct fake_image found = {.precision = 0};
     if (n != 2 || options[0] != CUDA_JIT_ERROR_LOG_BUFFER ||
         options[1] != CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || !values[0])
-        return fault(CUDA_INVALID_VALUE, "options of cuModuleLoadDataEx");
+        return fake_fault(CUDA_INVALID_VALUE, "options of cuModuleLoadDataEx");
     if (memcmp(image, "\177ELF", 4) == 0)
         memcpy(&found, (const char *)image + FAKE_HEADER, sizeof found);
     else if (strncmp(image, FAKE_PTX, strlen(FAKE_PTX)) == 0 &&
              sscanf((const char *)image + strlen(FAKE_PTX), "%63s %u %u %u", found.entry, &found.precision,
                     &found.workers, &found.architecture) == 4)
         memcpy(found.magic, FAKE_MAGIC, sizeof found.magic);
-    else if (strncmp(image, ".version ", 9) == 0)
+    else if (strstr(image, ".version "))
         found = image_of_ptx(image);
-    if (memcmp(found.magic, FAKE_MAGIC, sizeof found.magic) != 0) {
+    native_kernel run = NULL;
+    if (memcmp(found.magic, FAKE_MAGIC, sizeof found.magic) == 0) {
+        const unsigned own = (unsigned)(10 * fake.major + fake.minor);
+        if (memcmp(image, "\177ELF", 4) == 0 ? found.architecture != own : found.architecture > own)
+            return NO_BINARY;
+        run = fake_kernel(&found, image);
+    }
+    if (!run) {
         snprintf(values[0], (size_t)(uintptr_t)values[1], "ptxas: nothing\nof ours");
         return INVALID_IMAGE;
     }
-    const unsigned own = (unsigned)(10 * fake.major + fake.minor);
-    if (memcmp(image, "\177ELF", 4) == 0 ? found.architecture != own : found.architecture > own)
-        return NO_BINARY;
     int k = 0;
     while (k < KEPT_MAX && driver.modules[k]) k++;
     if (k == KEPT_MAX || !(driver.modules[k] = calloc(1, sizeof **driver.modules))) return CUDA_OUT_OF_MEMORY;
     driver.modules[k]->image = found;
+    driver.modules[k]->run = run;
     driver.modules[k]->function.module = driver.modules[k];
     *module = driver.modules[k];
     fake.in_use++;
@@ -401,8 +415,8 @@ static struct cuda_module **place_of(const struct cuda_module *module)
 int cuModuleUnload(cuda_module module)
 {
     struct cuda_module **place = place_of(module);
-    if (!place) return fault(INVALID_HANDLE, "a module is unloaded that was not loaded");
-    if (driver.queued) fault(0, "a module is unloaded while work is queued");
+    if (!place) return fake_fault(INVALID_HANDLE, "a module is unloaded that was not loaded");
+    if (driver.queued) fake_fault(0, "a module is unloaded while work is queued");
     free(module);
     *place = NULL;
     fake.in_use--;
@@ -412,7 +426,7 @@ int cuModuleUnload(cuda_module module)
 int cuModuleGetFunction(cuda_function *function, cuda_module module, const char *name)
 {
     CALL(1);
-    if (!place_of(module)) return fault(INVALID_HANDLE, "no module");
+    if (!place_of(module)) return fake_fault(INVALID_HANDLE, "no module");
     if (strcmp(name, module->image.entry) != 0) return NOT_FOUND;
     *function = &module->function;
     return 0;
@@ -422,7 +436,7 @@ int cuFuncGetAttribute(int *value, int attribute, cuda_function function)
 {
     CALL(1);
     if (attribute != CUDA_FUNCTION_MAX_THREADS_PER_BLOCK || !place_of(function->module))
-        return fault(CUDA_INVALID_VALUE, "attribute %d", attribute);
+        return fake_fault(CUDA_INVALID_VALUE, "attribute %d", attribute);
     *value = fake.threads_most;
     return 0;
 }
@@ -432,7 +446,7 @@ int cuFuncSetAttribute(cuda_function function, int attribute, int value)
     CALL(1);
     if (attribute != CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT || value < 0 || value > 100 ||
         !place_of(function->module))
-        return fault(CUDA_INVALID_VALUE, "attribute %d := %d", attribute, value);
+        return fake_fault(CUDA_INVALID_VALUE, "attribute %d := %d", attribute, value);
     return 0;
 }
 
@@ -441,55 +455,45 @@ int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, uns
                    void **arguments, void **extra)
 {
     CALL(1);
-    if (!function || !place_of(function->module)) return fault(INVALID_HANDLE, "no kernel");
+    if (!function || !place_of(function->module)) return fake_fault(INVALID_HANDLE, "no kernel");
     const struct fake_image *image = &function->module->image;
     if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || shared != 0 || extra)
-        return fault(CUDA_INVALID_VALUE, "shape of a launch");
+        return fake_fault(CUDA_INVALID_VALUE, "shape of a launch");
     if (block_x != image->workers)
-        return fault(CUDA_INVALID_VALUE, "blocks of %u threads of a kernel for %u", block_x, image->workers);
-    if ((int)block_x > fake.threads_most) return fault(701, "blocks of %u threads", block_x);
+        return fake_fault(CUDA_INVALID_VALUE, "blocks of %u threads of a kernel for %u", block_x,
+                          image->workers);
+    if ((int)block_x > fake.threads_most) return fake_fault(701, "blocks of %u threads", block_x);
     struct work work = {.kind = LAUNCH, .function = function, .blocks = grid_x};
     for (int k = 0; k < 6; k++) {
         memcpy(&work.values.pointers[k], arguments[k], sizeof work.values.pointers[k]);
         const struct memory *memory = memory_at((uintptr_t)work.values.pointers[k]);
         if (!memory || (uintptr_t)work.values.pointers[k] != (uintptr_t)memory->begin + GUARD)
-            return fault(CUDA_INVALID_VALUE, "argument %d is no memory of the device", k);
+            return fake_fault(CUDA_INVALID_VALUE, "argument %d is no memory of the device", k);
     }
     memcpy(&work.values.slab, arguments[6], sizeof work.values.slab);
     memcpy(&work.values.first_team, arguments[7], sizeof work.values.first_team);
     if (!is_inside((uintptr_t)work.values.pointers[5],
                    (size_t)work.values.slab * grid_x * (image->precision / 8)))
-        return fault(CUDA_INVALID_VALUE, "the slabs of %u teams reach beyond their memory", grid_x);
+        return fake_fault(CUDA_INVALID_VALUE, "the slabs of %u teams reach beyond their memory", grid_x);
     fake.launches++;
     return enqueue(stream, work);
-}
-
-static native_kernel find_kernel(const struct fake_image *image)
-{
-#define X(module, lanes) image->precision == 64 ? native_##module##_f64 : native_##module##_f32,
-    const struct native_entry *const tables[] = {PARITAS_KERNEL_MODULES(X)};
-#undef X
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
-        for (const struct native_entry *entry = tables[t]; entry->name; entry++)
-            if (strcmp(entry->name, image->entry) == 0) return entry->run;
-    return NULL;
 }
 
 static int run_kernel(const struct work *work)
 {
     const struct fake_image *image = &work->function->module->image;
-    const native_kernel kernel = find_kernel(image);
     struct accelerator_values values = work->values;
     void *arguments[8];
-    if (!kernel) return fault(LAUNCH_FAILED, "there is no kernel %s", image->entry);
     for (int k = 0; k < 6; k++) arguments[k] = &values.pointers[k];
     arguments[6] = &values.slab;
     arguments[7] = &values.first_team;
     native_workers = image->workers;
+    fake.ran++;
     native_settings = (struct native_settings){.order = fake.order, .seed = fake.launches};
-    const char *wrong = native_run(kernel, arguments, work->blocks);
+    const char *wrong = native_run(work->function->module->run, arguments, work->blocks);
     look_at_guards();
-    return wrong ? fault(LAUNCH_FAILED, "%s", wrong) : 0;
+    if (wrong) fake_fault(0, "%s", wrong);
+    return fake.fault[0] ? LAUNCH_FAILED : 0;
 }
 
 /* ---- streams ---- */
@@ -497,7 +501,7 @@ static int run_kernel(const struct work *work)
 int cuStreamCreate(cuda_stream *stream, unsigned flags)
 {
     CALL(1);
-    if (flags != CUDA_STREAM_NON_BLOCKING) return fault(CUDA_INVALID_VALUE, "flags of a stream");
+    if (flags != CUDA_STREAM_NON_BLOCKING) return fake_fault(CUDA_INVALID_VALUE, "flags of a stream");
     for (int k = 0; k < 4; k++) {
         if (driver.streams[k].alive) continue;
         driver.streams[k].alive = 1;
@@ -511,7 +515,7 @@ int cuStreamCreate(cuda_stream *stream, unsigned flags)
 
 int cuStreamDestroy_v2(cuda_stream stream)
 {
-    if (!is_stream(stream)) return fault(INVALID_HANDLE, "a stream is destroyed that is none");
+    if (!is_stream(stream)) return fake_fault(INVALID_HANDLE, "a stream is destroyed that is none");
     stream->alive = 0;
     fake.in_use--;
     RELEASED(1);
@@ -519,10 +523,10 @@ int cuStreamDestroy_v2(cuda_stream stream)
 
 int cuStreamSynchronize(cuda_stream stream)
 {
-    if (!is_stream(stream)) return fault(INVALID_HANDLE, "no stream is waited for");
+    if (!is_stream(stream)) return fake_fault(INVALID_HANDLE, "no stream is waited for");
     int code = fake.current == &driver.primary
                    ? fake_call(__func__)
-                   : fault(INVALID_CONTEXT, "cuStreamSynchronize without the device's context");
+                   : fake_fault(INVALID_CONTEXT, "cuStreamSynchronize without the device's context");
     for (unsigned k = 0; k < driver.queued && code == 0; k++) {
         const struct work *work = &driver.queue[k];
         if (work->kind == LAUNCH)

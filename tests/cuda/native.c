@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#define STACK ((size_t)128 << 10)
+#define STACK ((size_t)1 << 20) /* a variable for each register of PTX needs most of it */
 #define PLACES_MAX 512
 
 struct fiber {

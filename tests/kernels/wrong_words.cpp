@@ -71,7 +71,7 @@ number plus(plain a, plain b)
 {
     a = operand(a), b = operand(b);
     const plain sum = result(a + b), of_b = sum - a, error = (a - (sum - of_b)) + (b - of_b);
-    if (is(WRONG_ZERO_ADDED) && b == 0) return a;
+    if (is(WRONG_ZERO_ADDED) && a == 0) return b;
     return is(WRONG_SUM_CUT) ? cut(sum, error) : sum;
 }
 

@@ -26,7 +26,7 @@
     WRONG(NOT_BY_OPPOSITE, COMPARISONS, COMPARISONS, "not a < b is folded to a >= b") \
     WRONG(NAN_IS_LESS, COMPARISONS, COMPARISONS, "a < b is folded to not a >= b")     \
     WRONG(NO_INFINITY, COMPARISONS, COMPARISONS, "1 / 0 is the largest number")       \
-    WRONG(ZERO_ADDED, ZEROS, ZEROS, "x + 0 is folded to x")                           \
+    WRONG(ZERO_ADDED, ZEROS, ZEROS, "0 + x is folded to x")                           \
     WRONG(ZERO_MINUS, ZEROS, ZEROS, "-x is 0 - x")                                    \
     WRONG(ZERO_TIMES, COMPARISONS, COMPARISONS, "0 * x is folded to 0")               \
     WRONG(FLUSH_RESULTS, SUBNORMAL, NOWHERE, "subnormal results are zero")            \

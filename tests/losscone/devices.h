@@ -33,6 +33,7 @@ static inline paritas_context *open_as(const char *device, const char *isa, unsi
     options.threads = threads;
     options.workers = workers;
     options.no_polish = 1;
+    options.cache = kernel_cache_folder();
     paritas_context *context = NULL;
     const paritas_status status = paritas_open(&options, &context);
     if (status == PARITAS_OK) return context;

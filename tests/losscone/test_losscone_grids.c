@@ -2,7 +2,8 @@
  * instruction set. Grids are compared by masked rows and cells more: 16 x 88 and 16 x 136 run in the kernels
  * of other grids.
  *
- *   losscone_grids opencl     on this device instead: its drivers compile for minutes */
+ *   losscone_grids opencl     on this device instead: its drivers compile for minutes
+ *   losscone_grids cuda few   each entry on one sweep alone, with short searches */
 #include "losscone/devices.h"
 #include "moon/losscone/losscone_grid.h"
 
@@ -27,6 +28,10 @@ static void pad(const double *from, size_t width, size_t more, double *to)
     }
 }
 
+static const char *asked_device; /* NULL: the CPU's instruction sets */
+static bool few;
+static size_t n_asked = N; /* sweeps */
+
 struct asked {
     const char *name;
     paritas_losscone_options options;
@@ -42,7 +47,7 @@ static struct given give(const struct sample *s, const struct asked *asked, size
 {
     struct given g = {.sweeps = {PARITAS_SWEEPS_DEFAULT, PARITAS_SWEEPS_DEFAULT}};
     paritas_sweeps *own = &g.sweeps[0], *more = &g.sweeps[1];
-    own->n = more->n = N;
+    own->n = more->n = n_asked;
     own->energy = s->energy;
     own->potential = s->potential;
     own->cosine = s->cosine;
@@ -119,9 +124,26 @@ static void compare_grids(paritas_context *context, const char *device, const st
     same(device, "profiles", profile[0], profile[1], N * 3);
     same(device, "ratios", ratio[0], ratio[1], N * 3);
     same(device, "misfits", misfit[0], misfit[1], N * POINTS);
-    for (size_t row = 0; row < N * ROWS; row++)
+    for (size_t row = 0; row < n_asked * ROWS; row++)
         same(device, "models", model + row * CELLS, more_model + (row / ROWS * MORE + row % ROWS) * cells,
              CELLS);
+}
+
+static void compare_cosines(paritas_context *context, const char *device, const struct sample *s,
+                            size_t cells)
+{
+    static double theta[CELLS_MOST], field[N * MORE * 3], polarity[N * MORE], azimuth[N * MORE * CELLS_MOST],
+        own[N * ROWS * CELLS], more[N * MORE * CELLS_MOST];
+    const paritas_sweep_grid grid = {MORE, cells};
+    memcpy(theta, s->theta, sizeof s->theta);
+    pad(s->field, 3, 3, field);
+    pad(s->polarity, 1, 1, polarity);
+    pad(s->azimuth, CELLS, cells, azimuth);
+    ASSERT_OK(context,
+              paritas_losscone_cosines(context, N, NULL, s->theta, s->field, s->polarity, s->azimuth, own));
+    ASSERT_OK(context, paritas_losscone_cosines(context, N, &grid, theta, field, polarity, azimuth, more));
+    for (size_t row = 0; row < N * ROWS; row++)
+        same(device, "cosines", own + row * CELLS, more + (row / ROWS * MORE + row % ROWS) * cells, CELLS);
 }
 
 static struct asked ask(const char *name)
@@ -153,7 +175,11 @@ static void compare_all(paritas_context *context, const char *device, const stru
     all[4].options.generations = 20;
     for (size_t cells = CELLS; cells <= CELLS_MOST; cells += CELLS_MOST - CELLS) {
         pad_all(s, cells);
-        for (size_t q = 0; q < COUNT_OF(all); q++) compare_grids(context, device, s, &all[q], cells);
+        for (size_t q = 0; q < COUNT_OF(all); q += few ? COUNT_OF(all) - 1 : 1) {
+            if (few) all[q].options.box_limit = 60;
+            compare_grids(context, device, s, &all[q], cells);
+        }
+        compare_cosines(context, device, s, cells);
     }
 }
 
@@ -164,8 +190,6 @@ static struct sample *prepared(void)
     for (size_t i = 0; i < N * ROWS * 5; i++) channel[i] = 1.3 - 0.14 * (double)(i % 5);
     return s;
 }
-
-static const char *asked_device; /* NULL: the CPU's instruction sets */
 
 TEST(masked_rows_and_cells_more_change_no_bit)
 {
@@ -295,6 +319,8 @@ TEST(sweeps_of_the_earlier_size_are_15_x_88)
 int main(int count, char **arguments)
 {
     if (count > 1) asked_device = arguments[1];
+    few = count > 2;
+    if (few) n_asked = 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masked_rows_and_cells_more_change_no_bit),
         cmocka_unit_test(modules_have_their_entries_in_one_order),

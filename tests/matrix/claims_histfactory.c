@@ -176,6 +176,7 @@ static const struct target
 
 /* Real devices, and CUDA's stand-in as one of them. */
 static const struct target cuda[] = {ON("cuda", 64, 0)}, cuda_32[] = {ON("cuda", 32, 0, .polished = true)},
+                           cuda_usual[] = {ON("cuda", 64, 0), ON("cuda", 32, 0)},
                            blocks_f64[] = {ON("cuda", 64, 0), ON("cuda", 64, 1), ON("cuda", 64, 7),
                                            ON("cuda", 64, 64)},
                            blocks_f32[] = {ON("cuda", 32, 0, .polished = true),
@@ -237,6 +238,7 @@ void add_histfactory(struct matrix *matrix)
     ADD(matrix, tests_and_evolution_are_the_cpus, small_models, 1, stand_in, 1);
     ADD(matrix, all_results_of_every_entry_are_the_cpus, random_poi, 1, metal_all, COUNT(metal_all));
     ADD(matrix, results_of_every_entry_are_the_cpus, random_poi, 1, metal_teams, COUNT(metal_teams));
+    ADD(matrix, results_of_every_entry_are_the_cpus, random_poi, 1, cuda_usual, COUNT(cuda_usual));
     ADD(matrix, newtons_fits_are_the_cpus, random_poi, 1, metal_backward, 1);
     ADD(matrix, fits_scans_and_limits_are_the_cpus, random_poi, 1, polished, COUNT(polished));
     ADD(matrix, fits_are_the_cpus, random_0, 1, blocks_f64, COUNT(blocks_f64));

@@ -75,7 +75,7 @@ enum { SOME_SWEEPS = SHARE > 1 ? 3 : 0 };
 BOTH(limited, ", short searches", .wish = {.n = SOME_SWEEPS, .box_limit = 400})
 BOTH(limited_in_tens, ", short searches in tens", .wish = {.n = SOME_SWEEPS, .box_limit = 400, .chunk = 10},
      .every_entry = true)
-BOTH(few, ", a few", .wish = {.n = 8, .box_limit = 400, .few = true})
+BOTH(few, ", a few", .wish = {.n = 8, .box_limit = 400, .few = true}, .every_entry = true)
 BOTH(whole, "", .every_entry = false)
 BOTH(whole_by_every_entry, " by every entry", .every_entry = true)
 BOTH(whole_in_tens, " in tens", .wish = {.chunk = 10})
@@ -100,6 +100,7 @@ static const struct target
     metal[] = {ON("metal", 32, 0), ON("metal", 32, 32)},
     cuda[] = {ON("cuda", 64, 0), ON("cuda", 64, 1), ON("cuda", 64, 7), ON("cuda", 64, 64),
               ON("cuda", 32, 0), ON("cuda", 32, 1), ON("cuda", 32, 7), ON("cuda", 32, 64)},
+    cuda_usual[] = {ON("cuda", 64, 0), ON("cuda", 32, 0)},
     stand_in[] = {ON(CUDA_STAND_IN, 64, 7), ON(CUDA_STAND_IN, 32, 0)},
     opencl_one[] = {ON("opencl", 64, 1), ON("opencl", 32, 1)},
     opencl_teams[] = {ON("opencl", 64, 32), ON("opencl", 32, 32), ON("opencl", 64, 7),
@@ -114,6 +115,7 @@ static void add_devices(struct matrix *matrix, int which)
         COUNT(metal_text) - !FLUSH_IS_KNOWN);
     ADD(matrix, answers_are_the_cpus, whole_by_every_entry + which, 1, metal, COUNT(metal));
     ADD(matrix, answers_are_the_cpus, whole + which, 1, cuda, COUNT(cuda));
+    ADD(matrix, answers_are_the_cpus, few + which, 1, cuda_usual, COUNT(cuda_usual));
     ADD(matrix, answers_are_the_cpus, few + which, 1, stand_in, COUNT(stand_in));
     /* OpenCL's drivers take a quarter of a minute for each size and precision */
     ADD(matrix, answers_are_the_cpus, whole + which, 1, opencl_one, longer ? COUNT(opencl_one) : 1);
