@@ -32,6 +32,7 @@ class ContextOptions(c.Structure):
         ("note_user", c.c_void_p),
         ("no_polish", c.c_int),
         ("stream", c.c_void_p),
+        ("again", c.c_int),
     ]
 
 
