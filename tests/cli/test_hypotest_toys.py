@@ -380,3 +380,42 @@ def test_the_table_of_weighted_toys_has_a_dash_where_there_is_no_answer():
     assert "nan" not in done.stdout
     done = run("hypotest-toys", TWO, "--mu", 3, "--ntoys", 1, "--importance")
     assert done.returncode == 1 and "nan" not in done.stdout and "at least 2 are needed" in done.stderr
+
+
+def test_a_parameter_that_is_fixed_stays_where_it_is_from_every_start(tmp_path):
+    """--fix NAME=VALUE against a measurement that fixes it there, with further starts of all fits."""
+    scale = {"name": "scale", "type": "normsys", "data": {"hi": 1.2, "lo": 0.85}}
+    samples = [
+        {
+            "name": "signal",
+            "data": [4.0, 6.0],
+            "modifiers": [{"name": "mu", "type": "normfactor", "data": None}],
+        },
+        {"name": "background", "data": [20.0, 15.0], "modifiers": [scale]},
+    ]
+    answers = []
+    for parameters, fixed in (
+        ([], ("--fix", "scale=0.7")),
+        ([{"name": "scale", "inits": [0.7], "fixed": True}], ()),
+    ):
+        workspace = {
+            "version": "1.0.0",
+            "channels": [{"name": "bins", "samples": samples}],
+            "observations": [{"name": "bins", "data": [26.0, 20.0]}],
+            "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": parameters}}],
+        }
+        path = tmp_path / f"{len(answers)}.json"
+        path.write_text(json.dumps(workspace))
+        store = tmp_path / f"{len(answers)}.db"
+        answer(
+            "hypotest-toys", path, *fixed, "--starts", 3, "--ntoys", 30, "--store", store, "--json", "--quiet"
+        )
+        with sqlite3.connect(store) as file:
+            answers.append(
+                file.execute(
+                    "SELECT mu, hypothesis, toy, twice_nll_free, twice_nll_fixed FROM toys"
+                ).fetchall()
+            )
+    assert len(answers[0]) == 60 and len(answers[1]) == 60
+    for mine, other in zip(*answers):
+        assert mine == pytest.approx(other, rel=1e-9)

@@ -59,24 +59,19 @@ static paritas_status choose_turns(const struct flips *c, size_t profile, size_t
     return PARITAS_OK;
 }
 
-static double bounded(const struct profile_plan *plan, size_t i, double value)
-{
-    return fmin(fmax(value, plan->lower[i]), plan->upper[i]);
-}
-
 /* Start k of a fit: its end with turn k; or, after all turns, the suggested start or the pair's other end. */
 static void put_start(const struct flips *c, size_t profile, size_t kind, size_t k)
 {
-    const struct profile_plan *plan = c->plan;
     const struct turns *turns = &c->turns[KINDS * profile + kind];
     const size_t p = c->model->n_parameters;
     double *start = c->starts + (KINDS * profile + kind) * p;
     const double *from = end_of(c, profile, k == OTHER_END && c->n_fits == KINDS ? 1 - kind : kind);
     memcpy(start, k == SUGGESTED ? c->model->init : from, p * sizeof *start);
-    if (kind == CONDITIONAL_FIT && c->n_fits == KINDS) start[plan->poi] = plan->mu;
-    if (k >= turns->n) return;
-    const size_t i = turns->parameters[k];
-    start[i] = bounded(plan, i, signs_moved(start[i], c->model->init[i], c->model->width[i], -1.0));
+    if (k < turns->n) {
+        const size_t i = turns->parameters[k];
+        start[i] = signs_moved(start[i], c->model->init[i], c->model->width[i], -1.0);
+    }
+    profile_land(c->plan, kind == CONDITIONAL_FIT, start);
 }
 
 /* Takes what start k lowered. Returns by how much. */
@@ -123,7 +118,7 @@ static paritas_status run_start(struct flips *c, size_t n_open, size_t k, int ro
     for (size_t j = 0; j < n_open; j++) {
         const size_t profile = c->open[j];
         if (!has_start(c, profile, k, round, fell[profile])) continue;
-        for (size_t kind = 0; kind < KINDS; kind++) put_start(c, profile, kind < c->n_fits ? kind : 0, k);
+        for (size_t kind = 0; kind < c->n_fits; kind++) put_start(c, profile, kind, k);
         c->found[profile] = profile_without_answer;
         c->which[n++] = profile;
     }

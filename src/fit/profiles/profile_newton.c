@@ -269,9 +269,9 @@ static void put_start(const struct profiles *c, int attempt, enum kind kind, siz
         draw_start(c, random_key(c, k, attempt), start);
     else if (attempt >= AT_PERTURBED)
         perturb(c, random_key(c, k, attempt), start);
-    /* expected data's point, not where a failed fit ended */
+    /* not where a failed fit ended, nor the suggested value of what is fixed elsewhere */
     for (size_t i = 0; i < p; i++)
-        if (!isfinite(start[i])) start[i] = expected[i];
+        if (plan->fixed[i] || !isfinite(start[i])) start[i] = expected[i];
 }
 
 static enum kind last_kind(const struct profiles *c)
