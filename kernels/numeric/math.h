@@ -210,7 +210,7 @@ FN pack m_gauss(pack x, pack scale)
 FN pack m_erfc_of_magnitude(pack a)
 {
     a = PSELECT(a < PK(M_ERFC_ZERO), a, PK(M_ERFC_ZERO));
-    return m_positive_zero(m_flush(m_gauss(a, PK(1.0)) * m_erfcx(a)));
+    return m_positive_zero(m_gauss(a, PK(1.0)) * m_erfcx(a));
 }
 
 FN pack m_erf(pack x)
@@ -277,7 +277,7 @@ FN pack m_lgamma(pack x)
 FN pack m_normal_tail(pack a)
 {
     a = PSELECT(a < PK(M_TAIL_ZERO), a, PK(M_TAIL_ZERO));
-    return m_positive_zero(m_flush((PK(0.5) * m_gauss(a, PK(0.5))) * m_erfcx(PK(M_SQRT_HALF) * a)));
+    return m_positive_zero((PK(0.5) * m_gauss(a, PK(0.5))) * m_erfcx(PK(M_SQRT_HALF) * a));
 }
 
 FN pack m_normal_cdf(pack x)
