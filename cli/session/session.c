@@ -77,8 +77,12 @@ static paritas_status name_variable(struct session *session, paritas_status stat
 /* Drivers read these when they are opened. */
 static void set_for_drivers(void)
 {
+    char name[64];
     const char *setting;
-    for (size_t i = 0; (setting = paritas_driver_setting(i)); i++) platform_set_missing(setting);
+    for (size_t i = 0; (setting = paritas_driver_setting(i)); i++) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
+        platform_set_missing(name, strchr(setting, '=') + 1);
+    }
 }
 
 paritas_status session_open(struct session *session, const struct arguments *arguments)

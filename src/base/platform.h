@@ -115,8 +115,8 @@ void *platform_library_find(void *library, const char *name); /* NULL: no such f
 #define PLATFORM_FORKS 1
 #endif
 
-/* Sets a variable of the environment, "NAME=VALUE", unless it is set. For the start of a program. */
-void platform_set_missing(const char *setting);
+/* Sets a variable of the environment, unless it is set. For the start of a program. */
+void platform_set_missing(const char *name, const char *value);
 
 void platform_system(size_t room, char *text); /* name and release: "Linux 6.1.0" */
 /* The processor's name, on machines whose processors do not say it themselves; "unknown". */

@@ -241,13 +241,9 @@ const char *platform_home(void)
     return getenv("HOME");
 }
 
-void platform_set_missing(const char *setting)
+void platform_set_missing(const char *name, const char *value)
 {
-    char name[64];
-    const size_t length = strcspn(setting, "=");
-    if (length >= sizeof name || setting[length] == '\0') return;
-    snprintf(name, sizeof name, "%.*s", (int)length, setting);
-    setenv(name, setting + length + 1, 0);
+    setenv(name, value, 0);
 }
 
 /* ---- locks ---- */

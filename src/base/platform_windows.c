@@ -361,13 +361,9 @@ const char *platform_home(void)
     return wide && narrow(wide, home, sizeof home) ? home : NULL;
 }
 
-void platform_set_missing(const char *setting)
+void platform_set_missing(const char *name, const char *value)
 {
-    char name[64];
-    const size_t length = strcspn(setting, "=");
-    if (length >= sizeof name || setting[length] == '\0') return;
-    snprintf(name, sizeof name, "%.*s", (int)length, setting);
-    if (!getenv(name)) _putenv(setting);
+    if (!getenv(name)) _putenv_s(name, value);
 }
 
 /* ---- locks ---- */

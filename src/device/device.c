@@ -13,10 +13,8 @@ paritas_status device_open(paritas_context *context, const char *name, const str
     if (!name) name = "cpu";
     if (strcmp(name, "auto") == 0) return automatic_open(context, request, device);
     /* the cache remembers what a child found, so a driver is tried once, not by every command */
-    bool news;
-    return context->cache && strncmp(name, "cpu", 3) != 0
-               ? verdict_open(context, name, request, device, &news)
-               : plain_open(context, name, request, device);
+    return context->cache ? verdict_open(context, name, request, device, NULL)
+                          : plain_open(context, name, request, device);
 }
 
 paritas_status device_status(paritas_status status)

@@ -86,9 +86,7 @@ static void probe_device(paritas_context *context, const char *name, struct prob
 {
     *probe = (struct probe){
         .name = name, .milliseconds = PROBE_MILLISECONDS, .info = PARITAS_INIT(paritas_device_info)};
-    const bool is_cpu = strncmp(name, "cpu", 3) == 0;
-    bool remembered;
-    const enum probe_end end = is_cpu ? PROBE_REFUSED : verdict_run(context, probe, describe, &remembered);
+    const enum probe_end end = verdict_run(context, probe, describe);
     if (end == PROBE_REFUSED) {
         probe->info = (paritas_device_info)PARITAS_INIT(paritas_device_info);
         describe(context, probe);

@@ -14,6 +14,7 @@ struct probe {
     paritas_status status;    /* for `work` to set */
     paritas_device_info info; /* name and description: filled once the device is open */
     bool opened;              /* a device answered: what failed then was its self-test */
+    bool remembered;          /* by the cache (verdict.h): there was no child */
     bool inherited;           /* the driver was in use before the child was made */
     bool loaded;              /* the child has opened a driver itself */
     int pipe;                 /* the child's end */

@@ -97,15 +97,16 @@ static void remember(paritas_context *context, const char *key, const struct pro
 }
 
 enum probe_end verdict_run(paritas_context *context, struct probe *probe,
-                           void (*work)(paritas_context *context, struct probe *probe), bool *remembered)
+                           void (*work)(paritas_context *context, struct probe *probe))
 {
     char key[65];
     struct verdict verdict;
+    if (strncmp(probe->name, "cpu", 3) == 0) return PROBE_REFUSED;
     const bool cached = key_of(context, probe->name, key),
                known = cached && !context->again && recall(context, key, &verdict),
                runs = known && runs_in(&verdict.info, probe->request.precision);
-    *remembered = runs || (known && verdict.failed);
-    if (*remembered) {
+    probe->remembered = runs || (known && verdict.failed);
+    if (probe->remembered) {
         probe->opened = verdict.opened;
         probe->status = runs ? PARITAS_OK : verdict.status;
         probe->info = verdict.info;
@@ -141,10 +142,9 @@ paritas_status verdict_open(paritas_context *context, const char *name, const st
                             struct paritas_device **device, bool *news)
 {
     struct probe probe = {.name = name, .milliseconds = PROBE_MILLISECONDS, .request = *request};
-    bool remembered;
     *device = NULL;
-    const enum probe_end end = verdict_run(context, &probe, try_in_child, &remembered);
-    *news = end == PROBE_FAILED && !remembered;
+    const enum probe_end end = verdict_run(context, &probe, try_in_child);
+    if (news) *news = end == PROBE_FAILED && !probe.remembered;
     if (end == PROBE_FAILED) return probe.opened ? PARITAS_NO_DEVICE : DEVICE_ABSENT;
     if (end == PROBE_ANSWERED && probe.status != PARITAS_OK) return probe.status;
     return plain_open(context, name, request, device);

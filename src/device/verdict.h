@@ -7,12 +7,12 @@
 #include "device/probe.h"
 
 /* As probe_run, but a remembered failure stands, and where the request has a precision also a remembered
- * answer in it: then nothing is run. *remembered: whether that is so. */
+ * answer in it: then nothing is run. The CPU has no driver: PROBE_REFUSED. */
 enum probe_end verdict_run(paritas_context *context, struct probe *probe,
-                           void (*work)(paritas_context *context, struct probe *probe), bool *remembered);
+                           void (*work)(paritas_context *context, struct probe *probe));
 
-/* Opens as plain_open does, unless a child fails at it, or is remembered to have. *news: a driver took its
- * child down, which nobody was told before. */
+/* Opens as plain_open does, unless a child fails at it, or is remembered to have. *news (may be NULL): a
+ * driver took its child down, which nobody was told before. */
 paritas_status verdict_open(paritas_context *context, const char *name, const struct device_request *request,
                             struct paritas_device **device, bool *news);
 

@@ -3,6 +3,10 @@
 
 #include "fit/fit_rows.h"
 
+#define PROFILE_EVALUATIONS 80 /* of a quasi-Newton fit in f64; then Newton takes over */
+
+enum kind { FREE_FIT, CONDITIONAL_FIT, KINDS };
+
 /* Starts of each fit. Further ones count only where their ends are lower. */
 enum profile_starts {
     STARTS_USUAL,  /* others only where this one has no answer */

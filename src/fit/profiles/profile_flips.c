@@ -1,7 +1,6 @@
 /* profile_flips.c: fits from the other side of parameters. */
 #include "fit/profiles/profile_flips.h"
 #include "fit/profiles/profile_quasi_newton.h"
-#include "fit/profiles/profiles.h"
 #include "fit/signs.h"
 
 #include <math.h>
@@ -13,8 +12,6 @@ enum { SUGGESTED = FLIPS_MOST, OTHER_END, STARTS };
 #define FLIP_ROUNDS 6
 /* of a sign: weaker ones lowered no toy of 600 (CMS ttgamma), at half the price again */
 #define TURN_LEAST 0.6
-
-enum { FREE_FIT, CONDITIONAL_FIT, KINDS };
 
 /* What a round turns round in one end. */
 struct turns {

@@ -10,8 +10,6 @@
 
 #define ITERATIONS 200 /* per Newton fit */
 
-enum kind { FREE_FIT, CONDITIONAL_FIT, KINDS };
-
 /* Profiles that one call fits. */
 struct profiles {
     paritas_context *context;

@@ -10,8 +10,6 @@
 
 #include "fit/profiles/profile.h"
 
-#define PROFILE_EVALUATIONS 80 /* of a quasi-Newton fit in f64; then Newton takes over */
-
 /* Fits `n` kernel rows. `points`: free fits' parameters, or NULL. */
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
                             const double *data, struct profile *profiles, double *points);
