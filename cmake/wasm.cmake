@@ -2,7 +2,7 @@
 # WASI has one thread, no drivers and no locks of files, so accelerators and SQLite stay out; src/wasi stands in for them.
 set(PARITAS_WASM ON)
 set(every_device_but_cpu "^src/device/([^c][a-z]*|c[^p][a-z]*)/")
-set(PARITAS_LEFT_OUT "${every_device_but_cpu}|^src/device/(accelerator|kernel_cache|kernel_source)\\.c$|^src/store/(database|store|store_merge|store_rows|store_tables)\\.c$")
+set(PARITAS_LEFT_OUT "${every_device_but_cpu}|^src/device/(accelerator|kernel_cache|kernel_source|verdict)\\.c$|^src/store/(database|store|store_merge|store_rows|store_tables)\\.c$")
 set(CMAKE_C_COMPILE_OPTIONS_PIC "") # a program of one module needs none
 set(CMAKE_C_COMPILE_OPTIONS_PIE "")
 add_library(Threads::Threads INTERFACE IMPORTED) # the C library has functions that start no thread
