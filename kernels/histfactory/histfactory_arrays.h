@@ -90,7 +90,10 @@
     VECTOR(RDIAG, n->dense) /* 1 / factor's diagonal */                               \
     VECTOR(DIAGONAL, n->dense)                                                        \
     VECTOR(SCALE, n->dense)        /* sums of squares behind the diagonal */          \
-    VECTOR(EVEN, n->histosys_sums) /* HSUM with W times A */
+    VECTOR(EVEN, n->histosys_sums) /* HSUM with W times A */                          \
+    VECTOR(SHAPE_INVERSE, n->shapes)                                                  \
+    VECTOR(SHAPE_U, n->shape_sums)                                                    \
+    VECTOR(SHAPE_EVEN, n->shape_sums)
 #define HF_SLAB_ROWS(VECTOR)                                                 \
     VECTOR(UNIT_ROWS, n->unit_rows) /* of second order; then SCALED, ROWS */ \
     VECTOR(SCALED, n->rows)         /* weighted ROWS */                      \
@@ -144,7 +147,7 @@ enum hf_header {
 /* Normsys entries stand in blocks of 8: in a block 8 numbers of a kind follow one another. One code for all
  * entries needs the first eight kinds. HF_OWN_CODES: each entry's numbers say its code.
  * For |a| < BOUND a polynomial, 1 + c1 a + .. + c6 a^6; beyond, with r = UP or -DOWN by the sign of a,
- * exp(r a), or if LINEAR is 1 OFFSET + r a. */
+ * exp(r a), or if LINEAR is 1 OFFSET + r a. If LINEAR is -1, exp(c1 a + .. + c6 a^6) within BOUND. */
 enum hf_normsys_number {
     HF_NORMSYS_POLYNOMIAL,
     HF_NORMSYS_UP = 6,
@@ -167,7 +170,15 @@ enum hf_shift_code {
     HF_SHIFT_POLYNOMIAL = 4 /* 4p */
 };
 
-enum hf_switch { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2, HF_VARIED_FACTORS = 4 };
+enum hf_switch { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2, HF_VARIED_FACTORS = 4, HF_SHAPES = 8 };
+
+/* Numbers of a unit with a shape. */
+enum hf_shape_number {
+    HF_SHAPE_MINIMUM, /* of its base in a bin */
+    HF_SHAPE_TOTAL,   /* that its base is scaled to; 0: it is not */
+    HF_SHAPE_PADDING, /* added to the sum over bins */
+    HF_SHAPE_NUMBERS
+};
 enum hf_scalar_of_fit {
     HF_FIT_VALUE,
     HF_FIT_BAD_LOCAL, /* 1: bad local pivot */
@@ -218,11 +229,13 @@ typedef struct {
     unsigned scalar_row_size; /* of s */
     unsigned sums;            /* in HSUM, EVEN; a multiple of 8 */
     unsigned varied;          /* offset in VARIED, HF_VARIED_PANEL a panel; or HF_NOT_VARIED */
+    unsigned shape;           /* elem offset of hf_shape_number; or HF_NO_SHAPE */
 } hf_unit_record;
 /* A block holds, by bin, S and then A of 8 entries. Where a panel's blocks, an entry's block begin. */
 #define HF_SHIFT_PANEL(entries, panel) (((entries) + 7) / 8 * 128 * (panel))
 #define HF_SHIFT_BLOCK(entry, bins) ((entry) / 8 * 16 * (bins))
 #define HF_NOT_VARIED 0xffffffffu
+#define HF_NO_SHAPE 0xffffffffu
 #define HF_VARIED_PANEL(entries) (8 + 16 * (entries)) /* nominal rates, then S and A of entries */
 
 /* slot: first bin of the first panel. */
@@ -231,10 +244,12 @@ typedef struct {
     unsigned constraint; /* hf_constraint */
 } hf_set_record;
 
-/* If histosys entries differ in their codes: HS .. HT2 have D elements a code. Codes follow. */
+/* If histosys entries differ in their codes or scales: HS .. HT2 have D elements a code. Codes follow. A code
+ * with the scale k has s(a) = a, since S contains k, and t(k a). */
 typedef struct {
     unsigned count;
-    unsigned place; /* offset: per histosys entry, element of HS .. HT2 */
+    unsigned place;  /* offset: per histosys entry, element of HS .. HT2 */
+    unsigned scales; /* elem offset: a number a code */
 } hf_shift_codes_record;
 
 /* element: in TILES, for their second derivative. */

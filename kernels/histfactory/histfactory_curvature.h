@@ -26,9 +26,10 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit];
         for (u32 i = 0; i < 2 * size; i += PACK) STOREP(u, i, PK(0.0));
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count;
-        for (u32 i = 0; i < n_normsys; i++) u[place[i]] = nu[i];
+        for (u32 i = 0; i < n_normsys; i++) u[place[i]] = u[place[i]] + nu[i]; /* one slot, two entries */
         place = HF_I(HISTOSYS_PLACE) + un->histosys;
         for (u32 e = 0; e < n_histosys; e++) x[place[e]] = h[e];
+        if (hf_has_shapes(mi)) hf_shape_row(HF, un, place, u);
         if (scalars > 0) {
             for (u32 i = 0; i < size; i += PACK)
                 STOREP(r, i, pflush(PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i))));
@@ -186,6 +187,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     hf_curvature_begin(HF, kap);
     if (exact) hf_normsys_curvature(HF);
     TEAM_BARRIER();
+    TEAM_IF(exact && hf_has_shapes(mi)) hf_shape_curvature(HF, kap);
     HF_FOR_CHANNELS(ch) {
         TEAM_IF(exact) {
             hf_histosys_sums(HF, hf_whole(mi), ch, HF_S(EVEN), 1);

@@ -6,12 +6,12 @@
 
 /* Shift: S s(a) + A t(a); s' = 1. The k-th code of the model; t'' where it is `kept`. All parts are linear
  * outside -1 .. 1, so t is its value at the nearer edge, and a slope times what lies beyond. */
-FN void hf_interpolate_by(HF_PARAMETERS, u32 code, u32 k, u32 kept)
+FN void hf_interpolate_by(HF_PARAMETERS, u32 code, u32 k, pack scale, u32 kept)
 {
     GLOBAL real *x = HF_S(X);
     TEAM_FOR_PACK(slot, mi[HF_DENSE]) {
         const u32 i = k * mi[HF_DENSE] + slot;
-        const pack a = LOADP(x, slot), zero = PK(0.0), one = PK(1.0);
+        const pack a = pflush(scale * LOADP(x, slot)), zero = PK(0.0), one = PK(1.0);
         const hf_normsys_point at = hf_normsys_split(a, one);
         const pack inner = at.inner, inner2 = pflush(inner * inner), size = at.above + at.below;
         const pmask outside = size > zero;
@@ -20,6 +20,9 @@ FN void hf_interpolate_by(HF_PARAMETERS, u32 code, u32 k, u32 kept)
             bend = PFMA(inner2, PFMA(inner2, PFMA(PK(3.0), inner2, PK(-10.0)), PK(15.0)), PK(8.0) * size);
             slope = inner * PFMA(inner2, PFMA(PK(18.0), inner2, PK(-40.0)), PK(30.0));
             curve = PFMA(inner2, PFMA(PK(90.0), inner2, PK(-120.0)), PK(30.0));
+            value = LOADP(x, slot);
+            slope = scale * slope;
+            curve = scale * pflush(scale * curve);
         } else if (code == HF_SHIFT_LINEAR) { /* at 0 the downward slope */
             bend = PK(8.0) * PSELECT(a > zero, a, -a);
             slope = PSELECT(a > zero, PK(8.0), PK(-8.0));
@@ -47,7 +50,10 @@ FN void hf_interpolate(HF_PARAMETERS, u32 kept)
     const u32 several = hf_has_shift_codes(mi), count = several ? hf_shift_codes_of(mi)->count : 1;
     CONSTANT u32 *codes =
         several ? (CONSTANT u32 *)(hf_shift_codes_of(mi) + 1) : (CONSTANT u32 *)(mi + HF_HISTOSYS_CODE);
-    for (u32 k = 0; k < count; k++) hf_interpolate_by(HF, codes[k], k, kept);
+    for (u32 k = 0; k < count; k++) {
+        const pack scale = several ? PACK_OF_ELEM(mr[hf_shift_codes_of(mi)->scales + k]) : PK(1.0);
+        hf_interpolate_by(HF, codes[k], k, scale, kept);
+    }
 }
 
 /* S + A t'; `even`: A. */

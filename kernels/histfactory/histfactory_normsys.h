@@ -18,7 +18,7 @@ typedef struct {
 /* An entry of its own code. */
 typedef struct {
     pack rate; /* r */
-    pmask outer, linear;
+    pmask outer, linear, inner_exponent;
 } hf_factor_shape;
 
 /* The k-th number of a block's entries j .. */
@@ -32,14 +32,16 @@ FN hf_factor_shape hf_normsys_shape(hf_numbers block, pack a, u32 j)
     const pack bound = hf_factor_number(block, HF_NORMSYS_BOUND, j);
     hf_factor_shape shape;
     shape.outer = OR(a >= bound, a <= -bound);
-    shape.linear = hf_factor_number(block, HF_NORMSYS_LINEAR, j) > PK(0.0);
+    const pack kind = hf_factor_number(block, HF_NORMSYS_LINEAR, j);
+    shape.linear = kind > PK(0.0);
+    shape.inner_exponent = AND(kind < PK(0.0), PNOT(shape.outer));
     shape.rate = PSELECT(a >= PK(0.0), hf_factor_number(block, HF_NORMSYS_UP, j),
                          -hf_factor_number(block, HF_NORMSYS_DOWN, j));
     return shape;
 }
 
-/* 1 + c1 a + .. + c6 a^6 and its derivative. */
-FN hf_entry_factor hf_normsys_polynomial(hf_numbers block, pack a, u32 j)
+/* p = c1 + .. + c6 a^5 into v, p' into slope. */
+FN hf_entry_factor hf_normsys_quotient(hf_numbers block, pack a, u32 j)
 {
     hf_entry_factor f;
     pack d = hf_factor_number(block, 5, j), v = PFMA(d, a, hf_factor_number(block, 4, j));
@@ -48,8 +50,18 @@ FN hf_entry_factor hf_normsys_polynomial(hf_numbers block, pack a, u32 j)
         d = PFMA(d, a, v);
         v = PFMA(v, a, hf_factor_number(block, 3 - k, j));
     }
-    f.slope = PFMA(d, a, v);
-    f.v = f.divisor = PFMA(v, a, PK(1.0));
+    f.v = f.divisor = v;
+    f.slope = d;
+    return f;
+}
+
+/* 1 + c1 a + .. + c6 a^6 and its derivative. */
+FN hf_entry_factor hf_normsys_polynomial(hf_numbers block, pack a, u32 j)
+{
+    const hf_entry_factor p = hf_normsys_quotient(block, a, j);
+    hf_entry_factor f;
+    f.slope = PFMA(p.slope, a, p.v);
+    f.v = f.divisor = PFMA(p.v, a, PK(1.0));
     return f;
 }
 
@@ -66,7 +78,14 @@ FN_LARGE hf_entry_factor hf_normsys_of_own_code(hf_numbers block, pack a, u32 j,
     f.v = PSELECT(clipped, zero, f.v);
     f.slope = PSELECT(clipped, zero, f.slope);
     f.divisor = PSELECT(clipped, one, f.v);
-    *exponent = *exponent + PSELECT(exponential, pflush(a * shape.rate), zero);
+    pack power = PSELECT(exponential, pflush(a * shape.rate), zero);
+    if (PANY(shape.inner_exponent)) {
+        const pack inner = pflush(hf_normsys_quotient(block, a, j).v * a);
+        power = PSELECT(shape.inner_exponent, inner, power);
+        f.v = PSELECT(shape.inner_exponent, one, f.v);
+        f.divisor = PSELECT(shape.inner_exponent, one, f.divisor);
+    }
+    *exponent = *exponent + power;
     return f;
 }
 
@@ -191,11 +210,12 @@ FN_LARGE void hf_other_products(HF_PARAMETERS, hf_part_key key, GLOBAL real *exp
 /* v''/v - u^2. */
 FN pack hf_normsys_bend(hf_numbers block, u32 code, pack a, pack v, pack u, u32 j)
 {
-    pmask outer = OR(a >= PK(1.0), a <= PK(-1.0)), line = PK(1.0) < PK(0.0);
+    pmask outer = OR(a >= PK(1.0), a <= PK(-1.0)), line = PK(1.0) < PK(0.0), power = line;
     if (code == HF_OWN_CODES) {
         const hf_factor_shape shape = hf_normsys_shape(block, a, j);
         line = AND(shape.linear, OR(shape.outer, v <= PK(0.0)));
         outer = OR(shape.outer, line);
+        power = shape.inner_exponent;
     }
     pack d2 = PK(30.0) * hf_factor_number(block, 5, j);
     d2 = PFMA(d2, a, PK(20.0) * hf_factor_number(block, 4, j));
@@ -203,7 +223,7 @@ FN pack hf_normsys_bend(hf_numbers block, u32 code, pack a, pack v, pack u, u32 
     d2 = PFMA(d2, a, PK(6.0) * hf_factor_number(block, 2, j));
     d2 = PFMA(d2, a, PK(2.0) * hf_factor_number(block, 1, j));
     const pack q = PSELECT(outer, PK(0.0), PFMA(-u, u, PDIVIDE(d2, PSELECT(line, PK(1.0), v))));
-    return PSELECT(line, -u * u, q);
+    return PSELECT(line, -u * u, PSELECT(power, d2, q));
 }
 
 /* NQ from NU. */

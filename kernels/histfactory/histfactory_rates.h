@@ -12,6 +12,7 @@
 #include "histfactory/histfactory_histosys.h"
 #include "histfactory/histfactory_locals.h"
 #include "histfactory/histfactory_normsys.h"
+#include "histfactory/histfactory_shape.h"
 
 /* No division: a signal strength may be 0. */
 FN_LARGE void hf_units(HF_PARAMETERS, hf_part_key key, u32 derivatives)
@@ -56,7 +57,8 @@ FN_LARGE void hf_units(HF_PARAMETERS, hf_part_key key, u32 derivatives)
  * multiplies the sum. */
 FN pack hf_bin_rates(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 b, pack empty)
 {
-    const u32 clips = mi[HF_SWITCHES], common = ch->common, units = ch->units;
+    const u32 clips = mi[HF_SWITCHES] & HF_CLIP_SAMPLES, shapes = hf_has_shapes(mi), common = ch->common,
+              units = ch->units;
     const pack zero = PK(0.0), one = PK(1.0);
     const pmask real_bin = empty <= zero;
     pack gamma = one, sum = zero, lambda = empty;
@@ -70,7 +72,8 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 
         pack xs = pflush(LOADP(HF_S(BASE), cell) * xg);
         pack xe = pflush(xs * phi);
         xg = pflush(xg * phi);
-        if (clips & HF_CLIP_SAMPLES) { /* a clipped rate is constant */
+        if (shapes) xg = hf_unless_held(mr, un, LOADP(HF_S(BASE), cell), xg);
+        if (clips) { /* a clipped rate is constant */
             const pack clip = hf_sample_clip(mi, mr), rate = pflush(xe * gamma);
             const pmask low = AND(rate < clip, real_bin);
             lambda = lambda + PSELECT(low, clip, rate);
@@ -81,11 +84,11 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 
         sum = sum + xe;
         STOREP(HF_S(XS), cell, xs);
         if (part.kept) STOREP(HF_S(XE), cell, xe);
-        if (part.kept || clips & HF_CLIP_SAMPLES) STOREP(HF_S(XG), cell, xg);
+        if (part.kept || clips) STOREP(HF_S(XG), cell, xg);
     }
     sum = pflush(sum);
     STOREP(HF_S(COMMON), hf_first_bin(ch, panel) + b, sum);
-    if (!(clips & HF_CLIP_SAMPLES)) lambda = PFMA(gamma, sum, lambda);
+    if (!clips) lambda = PFMA(gamma, sum, lambda);
     return pflush(lambda);
 }
 
@@ -167,7 +170,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
                                 GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
 {
     /* read first: to the compiler a store may change tables */
-    const u32 bins = hf_bins(ch, panel), units = ch->units;
+    const u32 bins = hf_bins(ch, panel), units = ch->units, shapes = hf_has_shapes(mi);
     hf_unit records = hf_unit_of(mi, ch->first_unit);
     CONSTANT u32 *normsys_spot = HF_I(NORMSYS_SPOT), *histosys_spot = HF_I(HISTOSYS_SPOT),
                  *histosys_place = hf_shift_places(mi), *scalar_spot = HF_I(SCALAR_SPOT);
@@ -181,6 +184,11 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
                        bins);
         TEAM_BARRIER();
         CONSTANT u32 *place = histosys_place + un->histosys, *spot = histosys_spot + un->histosys;
+        TEAM_IF(shapes) {
+            hf_add_entries(jacobian, spot, hf_is_scaled(mr, un) ? un->histosys_count : 0,
+                           HF_S(SHAPE_U) + un->sums, xe + 8 * k, bins);
+            TEAM_BARRIER();
+        }
         if (un->varied != HF_NOT_VARIED)
             hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, place, spot, jacobian, 1);
         else
@@ -196,7 +204,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
 FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
 {
     const u32 common = ch->common, panels = ch->panels, units = ch->units, first_unit = ch->first_unit,
-              clips = mi[HF_SWITCHES] & HF_CLIP_SAMPLES, first_cell = 8 * ch->first_cell - part.cell_shift;
+              shapes = hf_has_shapes(mi), clips = mi[HF_SWITCHES] & HF_CLIP_SAMPLES, first_cell = 8 * ch->first_cell - part.cell_shift;
     GLOBAL const real *x = HF_S(X), *slope = HF_S(W) + hf_first_bin(ch, 0), *xs = HF_S(XS), *xg = HF_S(XG);
     GLOBAL real *weight = HF_S(CELL_WEIGHT), *sums = HF_S(T);
     if (common) x += hf_local_slot(mi, ch, 0, 0);
@@ -214,6 +222,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
                 t.part[b / PACK] = PFMA(w, LOADP(xs, cell + b), t.part[b / PACK]);
                 if (own) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
                 if (clips) w = PSELECT(LOADP(xg, cell + b) == PK(0.0), PK(0.0), w);
+                if (shapes) w = hf_unless_held(mr, un, LOADP(HF_S(BASE), cell + b), w);
                 STOREP(weight, cell + b, pflush(w * factor));
             }
         }
@@ -224,6 +233,10 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
 FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch)
 {
     const hf_part part = hf_part_of(mi, key);
+    TEAM_IF(hf_has_shapes(mi)) {
+        hf_shape_sums(HF, key, ch, 0);
+        TEAM_IF(part.kept) hf_shape_sums(HF, key, ch, 1);
+    }
     hf_unit_weights(HF, part, ch);
     TEAM_BARRIER();
     TEAM_IF(!hf_has_no_sums(part, ch)) {
@@ -248,6 +261,7 @@ FN void hf_channel_gradient(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL r
         TEAM_BARRIER();
         hf_histosys_gradient(HF, part, ch, k, gradient);
         TEAM_BARRIER();
+        TEAM_IF(hf_has_shapes(mi)) hf_shape_gradient(HF, un, all, gradient);
         slot = HF_I(SCALAR_SLOT) + un->scalars;
         TEAM_FOR(e, n_scalars) gradient[slot[e]] = FMA(t, others[e], gradient[slot[e]]);
         TEAM_BARRIER();
@@ -314,6 +328,7 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
         hf_units(HF, key, derivatives);
         hf_cells(HF, key);
         TEAM_BARRIER();
+        TEAM_IF(hf_has_shapes(mi)) hf_shapes(HF, key);
         hf_panels(HF, key);
         TEAM_BARRIER();
         TEAM_IF(derivatives) hf_gradient(HF, key);

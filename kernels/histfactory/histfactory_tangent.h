@@ -20,6 +20,7 @@ FN void hf_tangent_units(HF_PARAMETERS, hf_channel ch, GLOBAL const real *direct
         slot = HF_I(SCALAR_SLOT) + un->scalars;
         for (u32 e = 0; e < n_scalars; e++)
             phi = FMA(s[mi[HF_S_PHI_OTHERS] + un->scalars + e], direction[slot[e]], phi);
+        if (hf_has_shapes(mi)) u = u + hf_shape_turn(HF, un, direction);
         relative[k] = flush(u);
         scalars[k] = flush(phi);
     }
@@ -56,8 +57,9 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
                others = pflush(pflush(f * gamma) * scalars);
     const pack moved = pflush(PFMA(whole, relative, PFMA(pflush(f * phi), turn, others)));
     const pack g = PSELECT(low, zero, whole), g1 = PSELECT(low, zero, moved);
-    const pack base1 = un->varied == HF_NOT_VARIED ? hf_tangent_base(HF, un, panel, b, direction, 0)
-                                                   : hf_tangent_base(HF, un, panel, b, direction, 1);
+    pack base1 = un->varied == HF_NOT_VARIED ? hf_tangent_base(HF, un, panel, b, direction, 0)
+                                             : hf_tangent_base(HF, un, panel, b, direction, 1);
+    base1 = hf_unless_held(mr, un, LOADP(HF_S(BASE), cell), base1);
     STOREP(HF_S(XE), cell, g);
     STOREP(HF_S(XS), cell, g1);
     return PFMA(base1, g, PFMA(LOADP(HF_S(BASE), cell), g1, sum));
@@ -73,9 +75,11 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
     hf_units(HF, whole, 1);
     hf_cells(HF, whole);
     TEAM_BARRIER();
+    TEAM_IF(hf_has_shapes(mi)) hf_shapes(HF, whole);
     hf_panels(HF, whole);
     TEAM_BARRIER();
     HF_FOR_CHANNELS(ch) {
+        TEAM_IF(hf_has_shapes(mi)) hf_shape_sums(HF, whole, ch, 0);
         GLOBAL real *relative = HF_S(CELL_TEMP), *scalars = relative + ch->units;
         hf_tangent_units(HF, ch, direction, relative, scalars);
         TEAM_BARRIER();

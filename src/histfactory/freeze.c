@@ -263,6 +263,22 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     return sum;
 }
 
+/* A total is a sum over bins, and a cut channel has one. */
+static paritas_status refuse_cut_totals(const struct freezer *f)
+{
+    for (size_t c = 0; c < f->n.channels; c++) {
+        const struct channel *ch = &f->channels[c];
+        for (uint32_t s = 0; s < ch->source->n_samples && ch->n_bins < ch->source->n_bins; s++)
+            if (ch->source->samples[s].shape.total > 0.0)
+                return paritas_fail(
+                    f->context, PARITAS_INVALID_INPUT,
+                    "channel '%.200s': sample '%.200s' has a shape with a total, which does not go with a "
+                    "histosys of code 1, 5 or 6, or a shapefactor of several channels, in the same channel",
+                    ch->source->name, ch->source->samples[s].name);
+    }
+    return PARITAS_OK;
+}
+
 paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
                          struct hf_model *model)
 {
@@ -272,6 +288,7 @@ paritas_status hf_freeze(paritas_context *context, const paritas_model_options *
     TRY(freeze_find_templates(&f));
     arena_open(&f.arena, &context->allocator);
     bool done = freeze_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
+    const paritas_status refused = done ? refuse_cut_totals(&f) : PARITAS_OK;
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
     model->frozen.tables = (struct device_tables){f.ints.at, f.reals.at, f.ints.n, f.reals.n};
@@ -279,6 +296,7 @@ paritas_status hf_freeze(paritas_context *context, const paritas_model_options *
     paritas_release(&context->allocator, f.pairs.at);
     paritas_release(&context->allocator, f.works.at);
     arena_free(&f.arena);
+    if (refused != PARITAS_OK) return refused;
     if (!fits)
         return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
                             "the model is too large: one fit would need more than 2^32 numbers");

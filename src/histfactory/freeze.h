@@ -65,9 +65,16 @@ struct hf_counts {
     size_t varied, widths;  /* behind the auxiliary data of a data row; widths: with coefficients */
     size_t affine;          /* rows of AFFINE times slots; 0: no such constraint */
     size_t histosys_sums;   /* histosys entries, padded to 8 a unit */
+    size_t shapes, shape_sums; /* units, histosys sums, of a model with a shape; else 0 */
     size_t histosys_blocks; /* numbers that the elem table has for the second time */
     size_t unit_rows, rows; /* elements of second-order rows, of kept rows */
     size_t jacobian, cell_temp, local_l, minimiser;
+};
+
+/* How a histosys is interpolated. */
+struct shift_code {
+    uint32_t code; /* hf_shift_code */
+    double scale;
 };
 
 struct freezer {
@@ -90,7 +97,8 @@ struct freezer {
     struct ints works;           /* see freeze_tables.c */
     uint32_t n_templates;        /* in a data row */
     uint32_t normsys_code;       /* 1, 4, HF_OWN_CODES */
-    uint32_t shift_codes[HF_SHIFT_POLYNOMIAL + 1], n_shift_codes; /* of histosys entries */
+    struct shift_code *shift_codes; /* of histosys entries: a list without repetition */
+    uint32_t n_shift_codes;
 };
 
 #define NONE UINT32_MAX

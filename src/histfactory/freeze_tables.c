@@ -17,11 +17,19 @@ static const struct {
 /* The number of the entry's code among the model's; new ones are added. */
 static uint32_t shift_code(struct freezer *f, const struct entry *entry)
 {
-    const uint32_t code = (uint32_t)(entry->modifier->code - PARITAS_HISTOSYS_CODE_0);
-    uint32_t k = 0;
-    while (k < f->n_shift_codes && f->shift_codes[k] != code) k++;
-    if (k == f->n_shift_codes) f->shift_codes[f->n_shift_codes++] = code;
-    return k;
+    const struct shift_code wanted = {(uint32_t)(entry->modifier->code - PARITAS_HISTOSYS_CODE_0),
+                                      entry->modifier->scale};
+    for (uint32_t k = f->n_shift_codes; k-- > 0;)
+        if (f->shift_codes[k].code == wanted.code && f->shift_codes[k].scale == wanted.scale) return k;
+    f->shift_codes[f->n_shift_codes++] = wanted;
+    return f->n_shift_codes - 1;
+}
+
+/* Room for as many codes as there can be. */
+static bool make_shift_codes(struct freezer *f)
+{
+    f->shift_codes = arena_array(&f->arena, f->n.histosys + 1, sizeof *f->shift_codes);
+    return f->shift_codes != NULL;
 }
 
 static void number_slots(struct freezer *f)
@@ -82,11 +90,19 @@ static void choose_codes(struct freezer *f)
     f->n.normsys_numbers = hf_factor_count(f->normsys_code);
     if (f->n_shift_codes == 0) { /* no entry reads it */
         const int code = f->options->histosys_code;
-        f->shift_codes[f->n_shift_codes++] = code && hf_factor_code(code) == PARITAS_NORMSYS_CODE_DEFAULT
-                                                 ? (uint32_t)(code - PARITAS_HISTOSYS_CODE_0)
-                                                 : HF_SHIFT_POLYNOMIAL;
+        const bool shifts = code && hf_factor_code(code) == PARITAS_NORMSYS_CODE_DEFAULT;
+        f->shift_codes[f->n_shift_codes++] = (struct shift_code){
+            shifts ? (uint32_t)(code - PARITAS_HISTOSYS_CODE_0) : HF_SHIFT_POLYNOMIAL, 1.0};
     }
     f->n.shifts = f->n.dense * f->n_shift_codes;
+}
+
+static void count_shapes(struct freezer *f)
+{
+    bool any = false;
+    for (size_t u = 0; u < f->n.units; u++) any = any || f->units[u].sample->shape.given;
+    f->n.shapes = any ? f->n.units : 0;
+    f->n.shape_sums = any ? f->n.histosys_sums : 0;
 }
 
 static void count_widths(struct freezer *f)
@@ -110,10 +126,11 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_NORMSYS_ENTRIES) = (uint32_t)n->normsys;
     HEADER(f, HF_SCALARS) = (uint32_t)n->scalars;
     HEADER(f, HF_NORMSYS_CODE) = f->normsys_code;
-    HEADER(f, HF_HISTOSYS_CODE) = f->shift_codes[0];
+    HEADER(f, HF_HISTOSYS_CODE) = f->shift_codes[0].code;
     HEADER(f, HF_SWITCHES) = (options->clip_sample ? HF_CLIP_SAMPLES : 0) |
                              (options->clip_bin ? HF_CLIP_BINS : 0) |
-                             (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0);
+                             (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0) |
+                             (n->shapes > 0 ? HF_SHAPES : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
         if (f->sets[l].record.constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
@@ -159,7 +176,8 @@ static bool make_tables(struct freezer *f)
     for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
     for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
     /* with the lists behind them the tables are two to three times as long */
-    if (!freeze_reserve(f, 3 * n_ints, n_reals + count_shifts(f))) return false;
+    if (!freeze_reserve(f, 3 * n_ints, n_reals + count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes))
+        return false;
     freeze_extend(f, &f->ints, HF_HEADER);
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
@@ -186,7 +204,8 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
         const struct entry *entry = &unit->entries[k];
         const uint32_t block = f->dense_of[entry->parameter] / 8;
         (entry->kind == ENTRY_SCALAR ? unit->scalar_place : unit->place)[block] = 1;
-        if (entry->kind == ENTRY_NORMSYS) unit->has_normsys[block] = true;
+        if (entry->kind == ENTRY_NORMSYS || (entry->kind == ENTRY_HISTOSYS && unit->sample->shape.total > 0.0))
+            unit->has_normsys[block] = true;
     }
     hf_unit_record *un = &unit->record;
     for (size_t b = 0; b < blocks; b++) {
@@ -198,10 +217,24 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
     return true;
 }
 
+/* Returns false without memory. */
+static bool write_shape(struct freezer *f, const struct hf_sample_shape *shape, hf_unit_record *un)
+{
+    un->shape = HF_NO_SHAPE;
+    if (!shape->given) return true;
+    un->shape = (uint32_t)freeze_extend_reals(f, HF_SHAPE_NUMBERS);
+    if (f->reals.failed) return false;
+    double *numbers = f->reals.at + un->shape;
+    numbers[HF_SHAPE_MINIMUM] = shape->minimum;
+    numbers[HF_SHAPE_TOTAL] = shape->total;
+    numbers[HF_SHAPE_PADDING] = shape->padding;
+    return true;
+}
+
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
-    if (!place_blocks(f, unit)) return false;
+    if (!place_blocks(f, unit) || !write_shape(f, &unit->sample->shape, un)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
     const size_t numbers = block_numbers(&ch->record, un->histosys_count);
@@ -237,6 +270,7 @@ static void write_shifts(struct freezer *f, const struct channel *ch, const stru
                *block = f->reals.at + un->histosys_blocks + HF_SHIFT_PANEL((size_t)n, panel) +
                         HF_SHIFT_BLOCK(k, bins) + 16 * (b % 8) + k % 8;
         hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from], shift);
+        shift[0] *= m->scale;
         block[0] = shift[0];
         block[8] = shift[8];
     }
@@ -322,17 +356,26 @@ static bool write_units(struct freezer *f)
     return !f->pairs.failed;
 }
 
+static bool has_one_plain_code(const struct freezer *f)
+{
+    return f->n_shift_codes == 1 && f->shift_codes[0].scale == 1.0;
+}
+
 static bool write_shift_codes(struct freezer *f)
 {
-    if (f->n_shift_codes == 1) return true;
-    const size_t record = freeze_extend(f, &f->ints, HF_WORDS(hf_shift_codes_record) + f->n_shift_codes),
-                 place = freeze_extend(f, &f->ints, f->n.histosys + 8);
-    if (f->ints.failed) return false;
+    if (has_one_plain_code(f)) return true;
+    const size_t words = HF_WORDS(hf_shift_codes_record),
+                 record = freeze_extend(f, &f->ints, words + f->n_shift_codes),
+                 place = freeze_extend(f, &f->ints, f->n.histosys + 8),
+                 scales = freeze_extend_reals(f, f->n_shift_codes);
+    if (f->ints.failed || f->reals.failed) return false;
     HEADER(f, HF_HISTOSYS_CODE) = (uint32_t)record;
     *(hf_shift_codes_record *)(f->ints.at + record) =
-        (hf_shift_codes_record){f->n_shift_codes, (uint32_t)place};
-    memcpy(f->ints.at + record + HF_WORDS(hf_shift_codes_record), f->shift_codes,
-           f->n_shift_codes * sizeof *f->shift_codes);
+        (hf_shift_codes_record){f->n_shift_codes, (uint32_t)place, (uint32_t)scales};
+    for (uint32_t k = 0; k < f->n_shift_codes; k++) {
+        f->ints.at[record + words + k] = f->shift_codes[k].code;
+        f->reals.at[scales + k] = f->shift_codes[k].scale;
+    }
     for (size_t u = 0; u < f->n.units; u++)
         for (uint32_t k = 0; k < f->units[u].n_entries; k++) {
             const struct entry *entry = &f->units[u].entries[k];
@@ -669,7 +712,9 @@ static bool write_pairs(struct freezer *f)
 bool freeze_tables(struct freezer *f)
 {
     number_slots(f);
+    if (!make_shift_codes(f)) return false;
     choose_codes(f);
+    count_shapes(f);
     count_widths(f);
     if (!make_tables(f)) return false;
     write_header(f);

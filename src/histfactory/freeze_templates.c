@@ -97,6 +97,16 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
                                   "the model",
                                   t, f->spec->sets[sample->modifiers[k].set].name, wanted->sample,
                                   wanted->channel);
+    if (sample->shape.given)
+        return paritas_refuse(f->context,
+                              "templates[%zu]: the sample '%.200s' in channel '%.200s' has a shape, which is "
+                              "frozen with the model",
+                              t, wanted->sample, wanted->channel);
+    if (modifier && type == HF_HISTOSYS && modifier->scale != 1.0)
+        return paritas_refuse(f->context,
+                              "templates[%zu]: the histosys '%.200s' of sample '%.200s' in channel '%.200s' "
+                              "has a scale, which is frozen with the model",
+                              t, wanted->modifier, wanted->sample, wanted->channel);
     *mark = take_numbers(found, wanted->kind, sample, modifier);
     if (**mark) return paritas_refuse(f->context, "templates[%zu]: this %s is given twice", t, found->kind);
     return PARITAS_OK;

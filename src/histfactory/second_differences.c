@@ -75,6 +75,15 @@ static double even_part(double value)
     return square < 1.0 ? square * (15.0 + square * (3.0 * square - 10.0)) : 8.0 * fabs(value);
 }
 
+/* What multiplies the parameter in the even part of a histosys entry. */
+static double shift_scale(const struct frozen *model, uint32_t entry)
+{
+    const uint32_t *mi = model->tables.ints;
+    const hf_shift_codes_record *codes = (const void *)(mi + mi[HF_HISTOSYS_CODE]);
+    if (mi[HF_HISTOSYS_CODE] <= HF_SHIFT_POLYNOMIAL) return 1.0;
+    return model->tables.reals[codes->scales + mi[codes->place + entry] / mi[HF_DENSE]];
+}
+
 /* All normsys at the point. They are the same in all panels. */
 static void find_factors(struct differences *d)
 {
@@ -122,8 +131,8 @@ static void add_unit(struct differences *d, const hf_unit_record *unit, const st
     memcpy(rates, numbers->nominal, sizeof rates);
     for (uint32_t e = 0; e < unit->histosys_count; e++) {
         const double *shifts = numbers->shifts + 16 * e, value = d->values[histosys_slot[e]];
-        for (uint32_t b = 0; b < 8 && value != 0.0; b++)
-            rates[b] += value * shifts[b] + even_part(value) * shifts[8 + b];
+        const double even = even_part(shift_scale(d->model, unit->histosys + e) * value);
+        for (uint32_t b = 0; b < 8 && value != 0.0; b++) rates[b] += value * shifts[b] + even * shifts[8 + b];
     }
     for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= d->values[scalar_slot[k]];
     for (uint32_t e = 0; e < unit->normsys_count; e++) factor *= factors[e];
@@ -133,7 +142,9 @@ static void add_unit(struct differences *d, const hf_unit_record *unit, const st
     }
     for (uint32_t e = 0; e < unit->normsys_count; e++) add_part(d, normsys_slot[e], weights, bends[e], rates);
     for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice */
-        add_part(d, histosys_slot[e], weights, factor * 16.0, numbers->shifts + 16 * e + 8);
+        add_part(d, histosys_slot[e], weights,
+                 factor * 2.0 * even_part(shift_scale(d->model, unit->histosys + e)),
+                 numbers->shifts + 16 * e + 8);
 }
 
 static void add_squares(struct differences *d, uint32_t n_slots)

@@ -158,6 +158,11 @@ static struct jet normsys(const struct reference *reference, const struct hf_mod
                           const double polynomial_of[6], struct jet x)
 {
     const int code = m->code ? m->code : reference->normsys_code;
+    if (code == PARITAS_NORMSYS_CODE_LNN) {
+        /* ln v interpolated as a histosys with 4p of twice the parameter */
+        const double up = 0.5 * log(m->hi), down = 0.5 * log(m->lo);
+        return power(exp(1.0), shift(PARITAS_HISTOSYS_CODE_4P, 0.0, up, down, scaled(2.0, x)));
+    }
     if (code == 1) return x.v >= 0.0 ? power(m->hi, x) : power(1.0 / m->lo, x);
     if (code != 4) {
         const int shift_code = code == PARITAS_NORMSYS_CODE_0    ? PARITAS_HISTOSYS_CODE_0
@@ -198,6 +203,41 @@ static struct jet parameter(const double *point, size_t p, size_t i, size_t j)
     return x;
 }
 
+/* A sample's rate in a bin before its factors; those of the bin join `factor`. */
+static struct jet base_of(const struct reference *reference, const struct hf_sample *sample, uint32_t b,
+                          const double *point, size_t i, size_t j, struct jet *factor)
+{
+    struct jet base = constant(sample->data[b]);
+    for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+        const struct hf_modifier *m = &sample->modifiers[k];
+        const size_t first = reference->spec->sets[m->set].first;
+        if (m->type == HF_HISTOSYS) {
+            const int code = m->code ? m->code : reference->histosys_code;
+            const double nominal = sample->data[b], hi = m->hi_data[b], lo = m->lo_data[b];
+            const struct jet x = scaled(m->scale, parameter(point, first, i, j));
+            if (multiplies(code))
+                *factor = times(*factor, bin_factor(code, nominal, hi, lo, x));
+            else
+                base = add(base, shift(code, nominal, hi, lo, x));
+        }
+        if (m->type == HF_SHAPEFACTOR || m->type == HF_SHAPESYS || m->type == HF_STATERROR)
+            *factor = times(*factor, parameter(point, first + m->first + b, i, j));
+    }
+    return sample->shape.given && base.v < sample->shape.minimum ? constant(sample->shape.minimum) : base;
+}
+
+/* What a sample's shape multiplies its rates by. */
+static struct jet shape_factor(const struct reference *reference, const struct hf_sample *sample,
+                               uint32_t n_bins, const double *point, size_t i, size_t j)
+{
+    struct jet sum = constant(sample->shape.padding), ignored = constant(1.0);
+    if (!sample->shape.given || sample->shape.total == 0.0) return constant(1.0);
+    for (uint32_t b = 0; b < n_bins; b++)
+        sum = add(sum, base_of(reference, sample, b, point, i, j, &ignored));
+    return scaled(sample->shape.total,
+                  chain(sum, 1.0 / sum.v, -1.0 / (sum.v * sum.v), 2.0 / (sum.v * sum.v * sum.v)));
+}
+
 void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j,
                      struct jet *rates)
 {
@@ -217,23 +257,10 @@ void reference_rates(const struct reference *reference, const double *point, siz
                     common = times(common, normsys(reference, m, reference->polynomials[polynomial_at++], x));
                 if (m->type == HF_NORMFACTOR || m->type == HF_LUMI) common = times(common, x);
             }
+            common = times(common, shape_factor(reference, sample, channel->n_bins, point, i, j));
             for (uint32_t b = 0; b < channel->n_bins; b++) {
-                struct jet base = constant(sample->data[b]), factor = common;
-                for (uint32_t k = 0; k < sample->n_modifiers; k++) {
-                    const struct hf_modifier *m = &sample->modifiers[k];
-                    const size_t first = spec->sets[m->set].first;
-                    if (m->type == HF_HISTOSYS) {
-                        const int code = m->code ? m->code : reference->histosys_code;
-                        const double nominal = sample->data[b], hi = m->hi_data[b], lo = m->lo_data[b];
-                        const struct jet x = parameter(point, first, i, j);
-                        if (multiplies(code))
-                            factor = times(factor, bin_factor(code, nominal, hi, lo, x));
-                        else
-                            base = add(base, shift(code, nominal, hi, lo, x));
-                    }
-                    if (m->type == HF_SHAPEFACTOR || m->type == HF_SHAPESYS || m->type == HF_STATERROR)
-                        factor = times(factor, parameter(point, first + m->first + b, i, j));
-                }
+                struct jet factor = common;
+                const struct jet base = base_of(reference, sample, b, point, i, j, &factor);
                 struct jet rate = times(base, factor);
                 if (reference->clip_sample && rate.v < reference->clip_sample_at)
                     rate = constant(reference->clip_sample_at);

@@ -177,6 +177,11 @@ TEST(derivatives_are_exact_where_each_modifier_has_its_code)
     compare_random_models("mixed codes", 7000, TRAIT_ALL | TRAIT_CODES);
 }
 
+TEST(derivatives_are_exact_for_what_datacards_have)
+{
+    compare_random_models("datacards", 11000, (TRAIT_ALL & ~TRAIT_FREE_SHAPE) | TRAIT_CARDS);
+}
+
 TEST(derivatives_are_exact_for_every_law_of_constraints)
 {
     compare_random_models("laws", 9000, TRAIT_ALL | TRAIT_LAWS);
@@ -336,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_are_exact_for_every_modifier_and_code),
         cmocka_unit_test(derivatives_are_exact_where_each_modifier_has_its_code),
+        cmocka_unit_test(derivatives_are_exact_for_what_datacards_have),
         cmocka_unit_test(derivatives_are_exact_for_every_law_of_constraints),
         cmocka_unit_test(derivatives_are_exact_where_rates_are_clipped),
         cmocka_unit_test(derivatives_are_exact_in_every_width),

@@ -120,6 +120,9 @@ TEST(every_build_answers_the_same_bits_for_mixed_codes_and_every_law)
     for (uint64_t seed = 300; seed < 302; seed++)
         compare_random(seed, TRAIT_ALL | TRAIT_CODES, NULL, "mixed codes", FAST_PARTS, seed % 2 ? 64 : 32,
                        &compared);
+    for (uint64_t seed = 501; seed < 503; seed += SHARE)
+        compare_random(seed, (TRAIT_ALL & ~TRAIT_FREE_SHAPE) | TRAIT_CARDS, NULL, "datacards", FAST_PARTS,
+                       seed % 2 ? 64 : 32, &compared);
     for (uint64_t seed = 401; seed < 403; seed += SHARE)
         compare_random(seed, TRAIT_ALL | TRAIT_LAWS, NULL, "laws", FAST_PARTS, seed % 2 ? 64 : 32, &compared);
     print_message("%zu bytes compared\n", compared);

@@ -104,7 +104,30 @@ static void put_shapesys(struct draw *d, const double *data, unsigned bins)
 static void put_code(struct draw *d, const char *const *codes, unsigned n)
 {
     const unsigned k = d->n_codes++ % (n + 1);
-    if ((d->traits & TRAIT_CODES) && k < n) put(&d->out, "\"interpcode\": \"code%s\", ", codes[k]);
+    if ((d->traits & TRAIT_CODES) && k < n) put(&d->out, "\"interpcode\": \"%s\", ", codes[k]);
+}
+
+/* What datacards have: codes, scales of histosys, clipped shapes. Most histosys of tests move rates by 15 %. */
+static void put_card_code(struct draw *d, bool factor)
+{
+    static const double scales[] = {0.5, 1.0, 2.0};
+    if (!(d->traits & TRAIT_CARDS)) return;
+    if (factor)
+        put(&d->out, "\"interpcode\": \"lnN\", ");
+    else
+        put(&d->out, "\"interpcode\": \"code4p\", \"scale\": %g, ", scales[d->n_codes % 3]);
+}
+static void put_card_shape(struct draw *d, unsigned sample, const double *data, unsigned bins)
+{
+    double sum = 0.0, least = data[0];
+    for (unsigned b = 0; b < bins; b++) {
+        sum += data[b];
+        if (data[b] < least) least = data[b];
+    }
+    if (!(d->traits & TRAIT_CARDS) || sample % 3 == 2) return;
+    put(&d->out, ", \"shape\": {\"minimum\": %.4g", 0.98 * least + 1e-9);
+    if (sample % 3 == 0) put(&d->out, ", \"total\": %.4g, \"padding\": %.4g", 1.1 * sum + 1e-3, 0.05 * sum);
+    put(&d->out, "}");
 }
 
 /* One normsys; the draws come one after the other, since a call may evaluate its arguments in any order. */
@@ -113,9 +136,10 @@ static void put_normsys(struct draw *d, unsigned alpha, double hi_from, double h
 {
     const double hi = random_uniform(&d->random, hi_from, hi_to);
     const double lo = random_uniform(&d->random, lo_from, lo_to);
-    static const char *const codes[] = {"0", "1", "2c", "4", "6"};
+    static const char *const codes[] = {"code0", "code1", "code2c", "code4", "code6", "lnN"};
     put(&d->out, "{\"name\": \"alpha_%u\", \"type\": \"normsys\", \"data\": {", alpha);
-    put_code(d, codes, 5);
+    put_code(d, codes, 6);
+    put_card_code(d, true);
     put(&d->out, "\"hi\": %.4f, \"lo\": %.4f}}", hi, lo);
 }
 
@@ -138,9 +162,11 @@ static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, con
         }
         if (d->kinds[a] & 2) {
             const double spread = chance(r, 0.2) ? 0.0 : 0.15;
-            static const char *const codes[] = {"0", "1", "2", "2c", "4p", "5", "6"};
+            static const char *const codes[] = {"code0",  "code1", "code2", "code2c",
+                                                "code4p", "code5", "code6"};
             put(&d->out, ", {\"name\": \"alpha_%u\", \"type\": \"histosys\", \"data\": {", a);
             put_code(d, codes, 7);
+            put_card_code(d, false);
             put(&d->out, "\"hi_data\": ");
             for (unsigned b = 0; b < bins; b++)
                 values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
@@ -200,7 +226,7 @@ static void put_laws(struct draw *d, unsigned shape_bins)
 
 char *random_workspace(uint64_t seed, unsigned traits)
 {
-    struct draw d = {.random = {seed * 977 + 5}};
+    struct draw d = {.random = {seed * 977 + 5}, .traits = traits & (TRAIT_CODES | TRAIT_CARDS)};
     struct random *r = &d.random;
     for (unsigned bit = 1; bit < TRAIT_ALL; bit *= 2)
         if ((traits & bit) && (bit == TRAIT_NO_POI ? chance(r, 0.1) : chance(r, 0.5))) d.traits |= bit;
@@ -227,6 +253,7 @@ char *random_workspace(uint64_t seed, unsigned traits)
             for (unsigned b = 0; b < bins[c]; b++) observed[c][b] += data[b];
             put(&d.out, "%s{\"name\": \"sample_%u\", \"data\": ", s ? ", " : "", (s * 3 + 1) % 5);
             put_numbers(&d.out, data, bins[c]);
+            put_card_shape(&d, s, data, bins[c]);
             put(&d.out, ", \"modifiers\": [");
             put_modifiers(&d, c, s, data, bins[c], staterror && (s != 1 || chance(r, 0.5)),
                           s == 2 && free_norm);

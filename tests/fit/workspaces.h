@@ -29,7 +29,8 @@ enum workspace_traits {
     TRAIT_NO_POI = 64,
     TRAIT_ALL = 127,
     TRAIT_CODES = 128, /* interpolations of their own; takes no draw */
-    TRAIT_LAWS = 256   /* constraints beyond pyhf's; takes no draw */
+    TRAIT_LAWS = 256,  /* constraints beyond pyhf's; takes no draw */
+    TRAIT_CARDS = 512  /* what datacards ask of normsys, histosys and samples; takes no draw */
 };
 
 /* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */

@@ -381,7 +381,7 @@ TEST(a_document_of_the_wrong_shape_is_refused_with_its_place)
          B ".modifiers[0].data.interpcode: must be a string, found 4"},
         {"{\"hi\": 1.1, \"lo\": 0.9}", "{\"hi\": 1.1, \"lo\": 0.9, \"interpcode\": \"code4p\"}",
          B ".modifiers[0].data.interpcode: unknown interpolation \"code4p\" of a normsys, only code1, code4, "
-           "code0, code2c, code6"},
+           "code0, code2c, code6, lnN"},
         {"\"hi_data\": [22.0, 31.0], ", "\"interpcode\": \"4p\", \"hi_data\": [22.0, 31.0], ",
          B ".modifiers[1].data.interpcode: unknown interpolation \"4p\" of a histosys, only code0, code2, "
            "code4p, code1, code2c, code5, code6"},

@@ -22,12 +22,14 @@ paritas_status hf_code_read(const struct hf_place *data, const struct json *node
     char found[64], known[96] = "";
     if (!node) return PARITAS_OK;
     for (size_t k = 1; k < n; k++) { /* the first is the default's, without a word */
-        if (strncmp(node->text, "code", 4) == 0 && strcmp(node->text + 4, words[k].text) == 0) {
+        char word[16];
+        snprintf(word, sizeof word, "%s%s", words[k].text[0] <= '9' ? "code" : "", words[k].text);
+        if (strcmp(node->text, word) == 0) {
             modifier->code = words[k].code;
             return PARITAS_OK;
         }
         const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%scode%s", k > 1 ? ", " : "", words[k].text);
+        snprintf(known + used, sizeof known - used, "%s%s", k > 1 ? ", " : "", word);
     }
     return hf_refuse(HF_MEMBER(data, HF_CODE_KEY), "unknown interpolation %s of a %s, only %s",
                      hf_describe(node, found), hf_kind(modifier->type)->name, known);

@@ -85,6 +85,21 @@ static void put_linear(double hi, double lo, paritas_normsys_code code, double *
     }
 }
 
+/* lo^-a and hi^a joined at -1/2 and 1/2: ln v = ((hi' - lo') + S(2 a) (hi' + lo')) a / 2 with logarithms hi',
+ * lo' and S(z) = (3 z^5 - 10 z^3 + 15 z) / 8. */
+static void put_lnN(double hi, double lo, double *c)
+{
+    const double log_hi = host_log(hi), log_lo = host_log(lo), even = log_hi + log_lo;
+    c[0] = 0.5 * (log_hi - log_lo);
+    c[1] = 1.875 * even;
+    c[3] = -5.0 * even;
+    c[5] = 6.0 * even;
+    c[HF_NORMSYS_UP] = log_hi;
+    c[HF_NORMSYS_DOWN] = log_lo;
+    c[HF_NORMSYS_BOUND] = 0.5;
+    c[HF_NORMSYS_LINEAR] = -1.0;
+}
+
 /* Numbers of a factor in the order of enum hf_normsys_number. */
 static void factor_numbers(double hi, double lo, paritas_normsys_code code, double *c)
 {
@@ -92,6 +107,8 @@ static void factor_numbers(double hi, double lo, paritas_normsys_code code, doub
     if (is_exponential(code)) {
         put_exponential(hi, lo, c);
         c[HF_NORMSYS_BOUND] = code == PARITAS_NORMSYS_CODE_1 ? 0.0 : 1.0;
+    } else if (code == PARITAS_NORMSYS_CODE_LNN) {
+        put_lnN(hi, lo, c);
     } else {
         put_linear(hi, lo, code, c);
     }
@@ -165,9 +182,26 @@ static struct hf_factor_slopes linear_slopes(paritas_normsys_code code, double h
     return s;
 }
 
+/* ln v = (a + e) ln(hi) / 2 + (e - a) ln(lo) / 2 with e = S(2 a) a. */
+static struct hf_factor_slopes lnN_slopes(double hi, double lo, double a)
+{
+    const double z = 2.0 * a, z2 = z * z, size = a < 0.0 ? -a : a, side = a < 0.0 ? -1.0 : 1.0;
+    const bool inner = size < 0.5;
+    const double e = inner ? a * z * (15.0 + z2 * (3.0 * z2 - 10.0)) / 8.0 : size,
+                 slope = inner ? z * (30.0 + z2 * (18.0 * z2 - 40.0)) / 8.0 : side;
+    const double up = 0.5 * (a + e), down = 0.5 * (e - a);
+    return (struct hf_factor_slopes){.by_hi = up / hi,
+                                     .by_lo = down / lo,
+                                     .by_hi_turn = 0.5 * (1.0 + slope) / hi,
+                                     .by_lo_turn = 0.5 * (slope - 1.0) / lo,
+                                     .by_hi_hi = -up / (hi * hi),
+                                     .by_lo_lo = -down / (lo * lo)};
+}
+
 struct hf_factor_slopes hf_normsys_slopes(paritas_normsys_code code, double hi, double lo, double a)
 {
     struct hf_factor_slopes s = {0};
+    if (code == PARITAS_NORMSYS_CODE_LNN) return lnN_slopes(hi, lo, a);
     if (!is_exponential(code)) return linear_slopes(code, hi, lo, a);
     if (code == PARITAS_NORMSYS_CODE_4 && a < 1.0 && a > -1.0) {
         const struct variation none = {0};

@@ -86,10 +86,24 @@ static paritas_status refuse_twice(const struct hf_place *place, const struct hf
     return PARITAS_OK;
 }
 
+/* Member `scale` of a histosys, beyond pyhf's schema. */
+static paritas_status read_scale(const struct hf_place *data, const struct json *node,
+                                 struct hf_modifier *modifier)
+{
+    char found[64];
+    modifier->scale = node ? node->number : 1.0;
+    if (!(modifier->scale > 0.0))
+        return hf_refuse(HF_MEMBER(data, "scale"), "must be greater than 0, found %s",
+                         hf_describe(node, found));
+    if (node && modifier->code != PARITAS_HISTOSYS_CODE_4P)
+        return hf_refuse(HF_MEMBER(data, "scale"), "goes with \"interpcode\": \"code4p\" alone");
+    return PARITAS_OK;
+}
+
 static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
                                 struct hf_modifier *modifier)
 {
-    const struct json *hi, *lo, *code;
+    const struct json *hi, *lo, *code, *scale;
     switch (hf_kind(modifier->type)->data) {
     case HF_DATA_HI_LO:
         TRY(HF_FIELDS(place, node, false, {"hi", HF_NUMBER, &hi}, {"lo", HF_NUMBER, &lo},
@@ -102,8 +116,10 @@ static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place
         return read_numbers(raw, place, node, &modifier->uncertainty, &modifier->n_hi);
     case HF_DATA_HI_LO_BINS:
         TRY(HF_FIELDS(place, node, false, {"hi_data", HF_FILLED_ARRAY, &hi},
-                      {"lo_data", HF_FILLED_ARRAY, &lo}, {HF_CODE_KEY, HF_STRING | HF_OPTIONAL, &code}));
+                      {"lo_data", HF_FILLED_ARRAY, &lo}, {HF_CODE_KEY, HF_STRING | HF_OPTIONAL, &code},
+                      {"scale", HF_NUMBER | HF_OPTIONAL, &scale}));
         TRY(hf_code_read(place, code, modifier));
+        TRY(read_scale(place, scale, modifier));
         TRY(read_list(raw, place, "hi_data", hi, &modifier->hi_data, &modifier->n_hi));
         return read_list(raw, place, "lo_data", lo, &modifier->lo_data, &modifier->n_lo);
     case HF_DATA_NONE:
@@ -185,15 +201,39 @@ static paritas_status take_sample(struct hf_raw *raw, const struct hf_place *pla
     return PARITAS_OK;
 }
 
+/* Member `shape` of a sample, beyond pyhf's schema. */
+static paritas_status read_shape(const struct hf_place *place, const struct json *node,
+                                 struct hf_sample_shape *shape)
+{
+    const struct json *minimum, *total, *padding;
+    char found[64];
+    TRY(HF_FIELDS(place, node, false, {"minimum", HF_NUMBER, &minimum},
+                  {"total", HF_NUMBER | HF_OPTIONAL, &total},
+                  {"padding", HF_NUMBER | HF_OPTIONAL, &padding}));
+    *shape = (struct hf_sample_shape){true, minimum->number, total ? total->number : 0.0,
+                               padding ? padding->number : 0.0};
+    if (!(shape->minimum >= 0.0))
+        return hf_refuse(HF_MEMBER(place, "minimum"), "must not be negative, found %s",
+                         hf_describe(minimum, found));
+    if (total && !(shape->total > 0.0 && shape->minimum > 0.0))
+        return hf_refuse(HF_MEMBER(place, "total"), "must be greater than 0, as the minimum, found %s",
+                         hf_describe(total, found));
+    if (padding && !(shape->padding >= 0.0 && total))
+        return hf_refuse(HF_MEMBER(place, "padding"), "must not be negative, and goes with a total, found %s",
+                         hf_describe(padding, found));
+    return PARITAS_OK;
+}
+
 static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
     struct hf_sample *sample = &raw->channels[place->up->index].samples[place->index];
     const struct hf_sample *lent = raw->reading ? hf_reading_find(raw->reading, node) : NULL;
-    const struct json *name, *data, *modifiers;
+    const struct json *name, *data, *modifiers, *shape;
     if (lent) return take_sample(raw, place, lent, sample);
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"data", HF_FILLED_ARRAY, &data},
-                  {"modifiers", HF_ARRAY, &modifiers}));
+                  {"modifiers", HF_ARRAY, &modifiers}, {"shape", HF_OBJECT | HF_OPTIONAL, &shape}));
+    if (shape) TRY(read_shape(HF_MEMBER(place, "shape"), shape, &sample->shape));
     TRY(read_name(raw, name, &sample->key));
     TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
     TRY(enter_sample(raw, place, sample));

@@ -20,11 +20,18 @@ struct hf_modifier {
     int code;                        /* NORMSYS: paritas_normsys_code; HISTOSYS: paritas_histosys_code */
     double hi, lo;                   /* NORMSYS */
     const double *hi_data, *lo_data; /* HISTOSYS, one a bin */
+    double scale;                    /* HISTOSYS: interpolates at scale * parameter */
     /* NORMSYS, HISTOSYS: place among template numbers + 1; 0: the numbers above */
     uint32_t hi_template, lo_template;
     const double *uncertainty; /* SHAPESYS, STATERROR: absolute, one a bin */
     uint32_t uncertainty_template;
     uint32_t n_hi, n_lo; /* lengths as read; n_hi: also of `uncertainty` */
+};
+
+/* What is done to a sample's rates before its factors: max(rate, minimum), scaled to a total. */
+struct hf_sample_shape {
+    bool given;
+    double minimum, total, padding; /* total 0: not scaled */
 };
 
 struct hf_sample {
@@ -35,6 +42,7 @@ struct hf_sample {
     struct hf_modifier *modifiers; /* sorted by (name, type) */
     uint32_t n_bins, n_modifiers;
     uint32_t data_template; /* as hi_template */
+    struct hf_sample_shape shape;
 };
 
 struct hf_channel {
