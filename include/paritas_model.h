@@ -35,7 +35,7 @@ typedef enum paritas_modifier { PARITAS_MODIFIER_LIST(PARITAS_ENUMERATOR) } pari
     ITEM(PARITAS_NORMSYS_CODE_2C, 103, "2c",                                                             \
          "as ROOT's 2: linear; between the variations a parabola of the same slope there; not below 0")  \
     ITEM(PARITAS_NORMSYS_CODE_6, 106, "6",                                                               \
-         "linear; between the variations a polynomial of degree 6; not below 0")                          \
+         "linear; between the variations a polynomial of degree 6; not below 0")                         \
     ITEM(PARITAS_NORMSYS_CODE_LNN, 107, "lnN",                                                           \
          "exponential; between half the variations the exponent is a polynomial: the lnN of datacards")
 #define PARITAS_HISTOSYS_CODE_LIST(ITEM)                                                                 \

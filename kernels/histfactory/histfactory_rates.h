@@ -204,7 +204,8 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
 FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
 {
     const u32 common = ch->common, panels = ch->panels, units = ch->units, first_unit = ch->first_unit,
-              shapes = hf_has_shapes(mi), clips = mi[HF_SWITCHES] & HF_CLIP_SAMPLES, first_cell = 8 * ch->first_cell - part.cell_shift;
+              shapes = hf_has_shapes(mi), clips = mi[HF_SWITCHES] & HF_CLIP_SAMPLES,
+              first_cell = 8 * ch->first_cell - part.cell_shift;
     GLOBAL const real *x = HF_S(X), *slope = HF_S(W) + hf_first_bin(ch, 0), *xs = HF_S(XS), *xg = HF_S(XG);
     GLOBAL real *weight = HF_S(CELL_WEIGHT), *sums = HF_S(T);
     if (common) x += hf_local_slot(mi, ch, 0, 0);

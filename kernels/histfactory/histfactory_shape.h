@@ -72,7 +72,7 @@ FN_LARGE void hf_shapes(HF_PARAMETERS, hf_part_key key)
     TEAM_BARRIER();
 }
 
-/* CELL_WEIGHT of a unit: -1 / Z in bins that are not held. */
+/* Puts -1 / Z into CELL_WEIGHT, 0 in bins that are held. */
 FN void hf_shape_weights(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u)
 {
     const u32 unit = ch->first_unit + u, panels = ch->panels;
@@ -161,7 +161,7 @@ FN void hf_shape_pairs(HF_PARAMETERS, hf_unit un, real rate)
     }
 }
 
-/* Of all units. `kap`: histfactory_curvature.h. */
+/* Adds the pairs of all units. `kap`: histfactory_curvature.h. */
 FN_LARGE void hf_shape_curvature(HF_PARAMETERS, real kap)
 {
     ONE_WORKER

@@ -62,12 +62,12 @@ struct hf_counts {
     size_t normsys, histosys, scalars;   /* entries; normsys padded to 8 a unit */
     size_t dense, blocks, slots, locals; /* slots = dense + locals, all padded; blocks = dense / 8 */
     size_t normsys_numbers, shifts;      /* a normsys entry; of HS .. HT2 */
-    size_t varied, widths;  /* behind the auxiliary data of a data row; widths: with coefficients */
-    size_t affine;          /* rows of AFFINE times slots; 0: no such constraint */
-    size_t histosys_sums;   /* histosys entries, padded to 8 a unit */
+    size_t varied, widths;     /* behind the auxiliary data of a data row; widths: with coefficients */
+    size_t affine;             /* rows of AFFINE times slots; 0: no such constraint */
+    size_t histosys_sums;      /* histosys entries, padded to 8 a unit */
     size_t shapes, shape_sums; /* units, histosys sums, of a model with a shape; else 0 */
-    size_t histosys_blocks; /* numbers that the elem table has for the second time */
-    size_t unit_rows, rows; /* elements of second-order rows, of kept rows */
+    size_t histosys_blocks;    /* numbers that the elem table has for the second time */
+    size_t unit_rows, rows;    /* elements of second-order rows, of kept rows */
     size_t jacobian, cell_temp, local_l, minimiser;
 };
 
@@ -87,16 +87,16 @@ struct freezer {
     struct channel *channels;
     struct unit *units;
     struct local_set *sets;
-    unsigned char *shared_shape; /* per set: several channels share its factors */
-    unsigned char *local;        /* per parameter: acts on one bin */
-    uint32_t *dense_of;          /* per parameter: dense slot, or NONE */
-    struct ints ints;            /* the u32 table */
-    struct reals reals;          /* the elem table */
-    struct ints lists;           /* scratch */
-    struct ints pairs;           /* pairs of scalars */
-    struct ints works;           /* see freeze_tables.c */
-    uint32_t n_templates;        /* in a data row */
-    uint32_t normsys_code;       /* 1, 4, HF_OWN_CODES */
+    unsigned char *shared_shape;    /* per set: several channels share its factors */
+    unsigned char *local;           /* per parameter: acts on one bin */
+    uint32_t *dense_of;             /* per parameter: dense slot, or NONE */
+    struct ints ints;               /* the u32 table */
+    struct reals reals;             /* the elem table */
+    struct ints lists;              /* scratch */
+    struct ints pairs;              /* pairs of scalars */
+    struct ints works;              /* see freeze_tables.c */
+    uint32_t n_templates;           /* in a data row */
+    uint32_t normsys_code;          /* 1, 4, HF_OWN_CODES */
     struct shift_code *shift_codes; /* of histosys entries: a list without repetition */
     uint32_t n_shift_codes;
 };

@@ -127,10 +127,9 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_SCALARS) = (uint32_t)n->scalars;
     HEADER(f, HF_NORMSYS_CODE) = f->normsys_code;
     HEADER(f, HF_HISTOSYS_CODE) = f->shift_codes[0].code;
-    HEADER(f, HF_SWITCHES) = (options->clip_sample ? HF_CLIP_SAMPLES : 0) |
-                             (options->clip_bin ? HF_CLIP_BINS : 0) |
-                             (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0) |
-                             (n->shapes > 0 ? HF_SHAPES : 0);
+    HEADER(f, HF_SWITCHES) =
+        (options->clip_sample ? HF_CLIP_SAMPLES : 0) | (options->clip_bin ? HF_CLIP_BINS : 0) |
+        (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0) | (n->shapes > 0 ? HF_SHAPES : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
         if (f->sets[l].record.constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
@@ -176,7 +175,8 @@ static bool make_tables(struct freezer *f)
     for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
     for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
     /* with the lists behind them the tables are two to three times as long */
-    if (!freeze_reserve(f, 3 * n_ints, n_reals + count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes))
+    if (!freeze_reserve(f, 3 * n_ints,
+                        n_reals + count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes))
         return false;
     freeze_extend(f, &f->ints, HF_HEADER);
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
@@ -204,7 +204,8 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
         const struct entry *entry = &unit->entries[k];
         const uint32_t block = f->dense_of[entry->parameter] / 8;
         (entry->kind == ENTRY_SCALAR ? unit->scalar_place : unit->place)[block] = 1;
-        if (entry->kind == ENTRY_NORMSYS || (entry->kind == ENTRY_HISTOSYS && unit->sample->shape.total > 0.0))
+        if (entry->kind == ENTRY_NORMSYS ||
+            (entry->kind == ENTRY_HISTOSYS && unit->sample->shape.total > 0.0))
             unit->has_normsys[block] = true;
     }
     hf_unit_record *un = &unit->record;

@@ -107,7 +107,7 @@ static void put_code(struct draw *d, const char *const *codes, unsigned n)
     if ((d->traits & TRAIT_CODES) && k < n) put(&d->out, "\"interpcode\": \"%s\", ", codes[k]);
 }
 
-/* What datacards have: codes, scales of histosys, clipped shapes. Most histosys of tests move rates by 15 %. */
+/* What datacards have: codes, scales of histosys, clipped shapes. */
 static void put_card_code(struct draw *d, bool factor)
 {
     static const double scales[] = {0.5, 1.0, 2.0};

@@ -211,7 +211,7 @@ static paritas_status read_shape(const struct hf_place *place, const struct json
                   {"total", HF_NUMBER | HF_OPTIONAL, &total},
                   {"padding", HF_NUMBER | HF_OPTIONAL, &padding}));
     *shape = (struct hf_sample_shape){true, minimum->number, total ? total->number : 0.0,
-                               padding ? padding->number : 0.0};
+                                      padding ? padding->number : 0.0};
     if (!(shape->minimum >= 0.0))
         return hf_refuse(HF_MEMBER(place, "minimum"), "must not be negative, found %s",
                          hf_describe(minimum, found));
