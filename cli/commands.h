@@ -25,6 +25,7 @@
     COMMAND(combine)             \
     COMMAND(prune)               \
     COMMAND(rename)              \
+    COMMAND(convert)             \
     COMMAND(patchset)            \
     COMMAND(merge)               \
     COMMAND(devices)             \

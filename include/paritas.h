@@ -11,6 +11,7 @@
  *   paritas_records.h      how enumerations and records are described
  *   paritas_context.h      statuses, contexts, devices
  *   paritas_workspace.h    documents, patches, operations on workspaces
+ *   paritas_datacard.h     CMS datacards as workspaces
  *   paritas_model.h        models, and their likelihood at given points
  *   paritas_fit.h          best fits
  *   paritas_statistics.h   tests, limits, scans, rankings by formula
@@ -45,6 +46,7 @@
 #include "paritas_records.h"
 #include "paritas_context.h"
 #include "paritas_workspace.h"
+#include "paritas_datacard.h"
 #include "paritas_model.h"
 #include "paritas_fit.h"
 #include "paritas_statistics.h"

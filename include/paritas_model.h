@@ -14,7 +14,7 @@ typedef struct paritas_model paritas_model;
 
 /* ---- from a workspace --------------------------------------------------------------------------- */
 
-/* The seven modifiers of HistFactory. */
+/* The seven modifiers of HistFactory, and Combine's autoMCStats. */
 #define PARITAS_MODIFIER_LIST(ITEM)                                                                       \
     ITEM(PARITAS_MODIFIER_NORMFACTOR, 0, "normfactor", "a free factor")                                   \
     ITEM(PARITAS_MODIFIER_NORMSYS, 1, "normsys", "a factor interpolated between two, normal constraint")  \
@@ -22,7 +22,8 @@ typedef struct paritas_model paritas_model;
     ITEM(PARITAS_MODIFIER_SHAPESYS, 3, "shapesys", "a factor a bin, Poisson constraint")                  \
     ITEM(PARITAS_MODIFIER_STATERROR, 4, "staterror", "a factor a bin for all samples, normal constraint") \
     ITEM(PARITAS_MODIFIER_SHAPEFACTOR, 5, "shapefactor", "a free factor a bin")                           \
-    ITEM(PARITAS_MODIFIER_LUMI, 6, "lumi", "the luminosity, normal constraint")
+    ITEM(PARITAS_MODIFIER_LUMI, 6, "lumi", "the luminosity, normal constraint")                           \
+    ITEM(PARITAS_MODIFIER_MCSTAT, 7, "mcstat", "an error a bin that adds to its rate, normal constraint")
 typedef enum paritas_modifier { PARITAS_MODIFIER_LIST(PARITAS_ENUMERATOR) } paritas_modifier;
 
 /* Interpolation between the variations of a normsys and of a histosys, by pyhf's codes and ROOT's (ROOT 6.40,
@@ -227,7 +228,8 @@ PARITAS_API paritas_status paritas_expected_data(paritas_context *context, const
 /* Derivatives of the expected main data at one point: main_count rows of parameter_count. */
 PARITAS_API paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model,
                                                      const double *point, double *jacobian);
-/* Expected main data at one point by sample: for each channel, for each sample, its bins. */
+/* Expected main data at one point by sample: for each channel, for each sample, its bins. An mcstat adds
+ * to bins, not to samples. */
 PARITAS_API paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model,
                                                       const double *point, double *expected);
 /* The same with the templates of data rows. `data`: a row a point (one for the last two; NULL: the

@@ -139,7 +139,9 @@ PARITAS_API paritas_status paritas_workspace_combine(paritas_context *context, c
  * Keys of our own:
  *   counts         {channels, samples, parameters, modifiers}
  *   unused         {observations [name], parameters [[measurement, name]], pois [[measurement, poi]]}: in the
- *                  file, but used by no model */
+ *                  file, but used by no model
+ *   functions      [[measurement, name, expression]], if there are any; those that no modifier has are also
+ *                  `functions` [[measurement, name]] of `unused` */
 PARITAS_API paritas_status paritas_workspace_inspect(paritas_context *context,
                                                      const paritas_workspace *workspace,
                                                      paritas_workspace **out);

@@ -27,6 +27,7 @@ HEADERS = {
     "paritas_records.h": [],
     "paritas_context.h": ["context"],
     "paritas_workspace.h": ["workspaces"],
+    "paritas_datacard.h": [],
     "paritas_model.h": ["models", "templates", "evaluation"],
     "paritas_fit.h": ["fits"],
     "paritas_statistics.h": ["statistics"],

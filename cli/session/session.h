@@ -60,6 +60,8 @@ bool takes_device(const struct command *command);
 /* A workspace, or that of the first operand, with --patchset/--patch-name and --patch. */
 paritas_status load_workspace_of(struct session *session, const char *path);
 paritas_status load_workspace(struct session *session);
+/* A workspace or datacard, without patches. */
+paritas_status read_document(struct session *session, const char *path, paritas_workspace **workspace);
 paritas_status apply_patches(struct session *session);
 /* The workspace unless loaded, the model, and the job by --fix and --init. */
 paritas_status load_model(struct session *session);
@@ -143,7 +145,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
     options_engine[], options_fit_engine[], options_output[], options_answer[];
 #define GROUP_OPTIONS {"Options", options} /* the command's own */
 #define GROUP_JOB {"Fit", options_job}
-#define GROUP_PATCHES {"Patches", options_patches}
+#define GROUP_PATCHES {"Workspace", options_patches}
 #define GROUP_MODEL {"Model", options_model}
 #define GROUP_ENGINE {"Engine", options_engine}
 /* for models whose fits are not polished */

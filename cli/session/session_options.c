@@ -20,6 +20,10 @@ const struct option options_patches[] = {
     {"--patch", OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
     {"--patchset", OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
     {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
+    {"--mass", OPTION_TEXT, "M", "of a datacard: what $MASS stands for in names of histograms", "120",
+     .letter = 'm'},
+    {"--mask", OPTION_TEXT, "CHANNEL",
+     "of a datacard: leave a channel out of the likelihood; its parameters stay (repeatable)"},
     {0},
 };
 

@@ -1,6 +1,8 @@
 /* session_workspace.c: the workspace of a run, patched. */
 #include "session/session.h"
+#include "print/document_output.h"
 #include "base/platform.h"
+#include "paritas_datacard.h"
 
 bool wants_patchset(const struct arguments *arguments)
 {
@@ -40,11 +42,19 @@ static void prepare_memory(const char *path)
     platform_enlarge_pages(2 * (size_t)(file.size < most ? file.size : most));
 }
 
+paritas_status read_document(struct session *session, const char *path, paritas_workspace **workspace)
+{
+    paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
+    options.mass = option_text(session, "--mass");
+    TRY(list_of(session, "--mask", &options.masks));
+    return paritas_document_read(session->context, path, &options, workspace);
+}
+
 paritas_status load_workspace_of(struct session *session, const char *path)
 {
     const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
     prepare_memory(path);
-    TRY(json_read_packed(session->context, path, &session->workspace));
+    TRY(read_document(session, path, &session->workspace));
     if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
 }

@@ -34,7 +34,8 @@
 #define MODEL_MEMORY (CUSTOM_S(MEMORY))
 #define MODEL_HUGE CUSTOM_HUGE
 #define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
-#define MODEL_PATIENT 0                                        /* nothing is known of its costs */
+#define MODEL_CLIPS 0
+#define MODEL_PATIENT 0 /* nothing is known of its costs */
 #define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
 #define MODEL_REACH (s[mi[CUSTOM_S_SCALARS] + 4])
 #define MODEL_STIFFNESS (s[mi[CUSTOM_S_SCALARS] + 5])

@@ -50,11 +50,11 @@ KERNEL(hf_expected)
 }
 
 /* 0 where a clip holds the bin's rate, else 1. */
-FN real hf_not_clipped(HF_PARAMETERS, u32 bin)
+FN real hf_not_clipped(HF_PARAMETERS, hf_channel ch, u32 bin)
 {
     real inside = R(1.0);
-    if (mi[HF_SWITCHES] & HF_CLIP_BINS)
-        inside = SELECT(s[mi[HF_S_LAMBDA] + bin] <= LOADM1(mr, mi[HF_R_CLIPS] + 1), R(0.0), inside);
+    if (hf_clips_bins(mi, ch))
+        inside = SELECT(s[mi[HF_S_LAMBDA] + bin] <= FIRST(hf_bin_clip(mi, mr, ch)), R(0.0), inside);
     return inside;
 }
 
@@ -65,8 +65,9 @@ FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     GLOBAL real *jacobian = HF_S(JACOBIAN);
     hf_panel_jacobian(HF, ch, panel, HF_S(XE) + cell, HF_S(XS) + cell, HF_S(XG) + cell, jacobian);
     TEAM_BARRIER();
+    TEAM_IF(ch->mcstat > 0) hf_mcstat_jacobian(HF, ch, panel, jacobian, jacobian + 64 * ch->blocks);
     TEAM_FOR(b, bins) {
-        const real gamma = hf_common_gamma(HF, ch, panel, b), inside = hf_not_clipped(HF, first_bin + b);
+        const real gamma = hf_common_gamma(HF, ch, panel, b), inside = hf_not_clipped(HF, ch, first_bin + b);
         for (u32 i = 0; i < 8 * ch->blocks; i++)
             STORE_ROWS(out, rows, stride, (first_bin + b) * n + hf_dense_slot(mi, ch, i),
                        flush(jacobian[8 * i + b] * gamma) * inside);
@@ -80,7 +81,7 @@ FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
                 STOREP(jacobian, b, hf_local_derivative(HF, ch, panel, b, set, HF_NO_SET));
             for (u32 b = 0; b < bins; b++)
                 STORE_ROWS(out, rows, stride, (first_bin + b) * n + slot + b,
-                           jacobian[b] * hf_not_clipped(HF, first_bin + b));
+                           jacobian[b] * hf_not_clipped(HF, ch, first_bin + b));
         }
     }
     TEAM_BARRIER();

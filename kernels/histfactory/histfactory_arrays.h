@@ -13,6 +13,8 @@
  *                             * product over scalar factors                        Phi
  *                             * product over local parameters                      Gamma
  *
+ * A channel with mcstat adds gamma R to a bin: R^2 = sum over units of (F Phi e)^2, gamma a local parameter.
+ *
  * A job's own ("varied") numbers follow the auxiliary data in its row, and AUX in the slab: rates and shifts
  * of a varied unit, by panel; if they decide a width, all precisions and tau; if they decide a factor, also
  * all coefficients of normsys.
@@ -42,57 +44,64 @@
     TABLE_OF(SCALAR_SPOT, n->scalars)
 
 /* Arrays at HF_R_name. */
-#define HF_REAL_ARRAYS(ARRAY)                                                               \
-    ARRAY(NOMINAL, 8 * n->cells)                                                            \
-    ARRAY(LAMBDA0, 8 * n->panels)                   /* 1 in padding bins, else 0 */         \
-    ARRAY(NORMSYS, n->normsys_numbers * n->normsys) /* hf_normsys_number */                 \
-    ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */        \
-    ARRAY(TAU, n->slots)                            /* 0: not Poisson */                    \
-    ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */ \
-    ARRAY(AFFINE, n->affine)                        /* hf_affine_row, each by slot; empty without laws of y */
+#define HF_REAL_ARRAYS(ARRAY)                                                                       \
+    ARRAY(NOMINAL, 8 * n->cells)                                                                    \
+    ARRAY(LAMBDA0, 8 * n->panels)                   /* 1 in padding bins, else 0 */                 \
+    ARRAY(NORMSYS, n->normsys_numbers * n->normsys) /* hf_normsys_number */                         \
+    ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */                \
+    ARRAY(TAU, n->slots)                            /* 0: not Poisson */                            \
+    ARRAY(CLIPS, 8)                   /* least rates of a sample, of a bin, of a bin with mcstat */ \
+    ARRAY(MCSTAT, n->mcstat_cells)    /* e, as NOMINAL; empty without mcstat */                     \
+    ARRAY(SHAPE_LIFT, n->shape_cells) /* added to a base that is not held; empty without shapes */  \
+    ARRAY(AFFINE, n->affine)          /* hf_affine_row, each by slot; empty without laws of y */
 
 /* Vectors at HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables
  * identifies stored toys. */
-#define HF_SLAB_MAIN(VECTOR)                                                          \
-    VECTOR(X, n->slots)      /* where functions evaluate */                           \
-    VECTOR(ACTIVE, n->slots) /* 1: free and not at a bound */                         \
-    VECTOR(MAIN, 8 * n->panels)                                                       \
-    VECTOR(AUX, n->slots)     /* follows MAIN */                                      \
-    VECTOR(VARIED, n->varied) /* follows AUX */                                       \
-    VECTOR(WIDTHS, n->widths) /* follows VARIED: as above; 0: see elem table */       \
-    VECTOR(GRADIENT, n->slots)                                                        \
-    VECTOR(HS, n->shifts) /* s(a), t(a), t'(a), t''(a), for each code */              \
-    VECTOR(HT, n->shifts)                                                             \
-    VECTOR(HT1, n->shifts)                                                            \
-    VECTOR(HT2, n->shifts)                                                            \
-    VECTOR(INNER, n->dense) /* X = INNER + ABOVE - BELOW, the first in -1 .. 1 */     \
-    VECTOR(ABOVE, n->dense)                                                           \
-    VECTOR(BELOW, n->dense)                                                           \
-    VECTOR(NU, n->normsys) /* v'/v */                                                 \
-    VECTOR(NQ, n->normsys) /* v''/v - (v'/v)^2 */                                     \
-    VECTOR(F, n->units)                                                               \
-    VECTOR(PHI, n->units)                                                             \
-    VECTOR(PHI_OTHERS, n->scalars) /* product of the other scalars */                 \
-    VECTOR(BASE, 8 * n->cells)                                                        \
-    VECTOR(XE, 8 * n->cells) /* rate; common Gamma left out */                        \
-    VECTOR(XS, 8 * n->cells) /* rate without Phi; common Gamma left out */            \
-    VECTOR(XG, 8 * n->cells) /* derivative of the rate by the base */                 \
-    VECTOR(LAMBDA, 8 * n->panels)                                                     \
-    VECTOR(W, 8 * n->panels)                                                          \
-    VECTOR(DEVIANCE, 8 * n->panels)                                                   \
-    VECTOR(PENALTY, n->slots)                                                         \
-    VECTOR(COMMON, 8 * n->panels)     /* sum of XE if Gamma is common */              \
-    VECTOR(CELL_WEIGHT, 8 * n->cells) /* F W Gamma; 0: clipped */                     \
-    VECTOR(T, n->units)               /* sum over bins of W times rate without Phi */ \
-    VECTOR(HSUM, n->histosys_sums)    /* sum of W times rate derivative */            \
-    /* value and gradient need those above */                                         \
-    VECTOR(TILES, 4 * n->dense * (n->blocks + 1))                                     \
-    VECTOR(RDIAG, n->dense) /* 1 / factor's diagonal */                               \
-    VECTOR(DIAGONAL, n->dense)                                                        \
-    VECTOR(SCALE, n->dense)        /* sums of squares behind the diagonal */          \
-    VECTOR(EVEN, n->histosys_sums) /* HSUM with W times A */                          \
-    VECTOR(SHAPE_INVERSE, n->shapes)                                                  \
-    VECTOR(SHAPE_U, n->shape_sums)                                                    \
+#define HF_SLAB_MAIN(VECTOR)                                                               \
+    VECTOR(X, n->slots)      /* where functions evaluate */                                \
+    VECTOR(ACTIVE, n->slots) /* 1: free and not at a bound */                              \
+    VECTOR(MAIN, 8 * n->panels)                                                            \
+    VECTOR(AUX, n->slots)     /* follows MAIN */                                           \
+    VECTOR(VARIED, n->varied) /* follows AUX */                                            \
+    VECTOR(WIDTHS, n->widths) /* follows VARIED: as above; 0: see elem table */            \
+    VECTOR(GRADIENT, n->slots)                                                             \
+    VECTOR(HS, n->shifts) /* s(a), t(a), t'(a), t''(a), for each code */                   \
+    VECTOR(HT, n->shifts)                                                                  \
+    VECTOR(HT1, n->shifts)                                                                 \
+    VECTOR(HT2, n->shifts)                                                                 \
+    VECTOR(INNER, n->dense) /* X = INNER + ABOVE - BELOW, the first in -1 .. 1 */          \
+    VECTOR(ABOVE, n->dense)                                                                \
+    VECTOR(BELOW, n->dense)                                                                \
+    VECTOR(NU, n->normsys) /* v'/v */                                                      \
+    VECTOR(NQ, n->normsys) /* v''/v - (v'/v)^2 */                                          \
+    VECTOR(F, n->units)                                                                    \
+    VECTOR(PHI, n->units)                                                                  \
+    VECTOR(PHI_OTHERS, n->scalars) /* product of the other scalars */                      \
+    VECTOR(BASE, 8 * n->cells)                                                             \
+    VECTOR(XE, 8 * n->cells) /* rate; common Gamma left out */                             \
+    VECTOR(XS, 8 * n->cells) /* rate without Phi; common Gamma left out */                 \
+    VECTOR(XG, 8 * n->cells) /* derivative of the rate by the base */                      \
+    VECTOR(LAMBDA, 8 * n->panels)                                                          \
+    VECTOR(W, 8 * n->panels)                                                               \
+    VECTOR(DEVIANCE, 8 * n->panels)                                                        \
+    VECTOR(PENALTY, n->slots)                                                              \
+    VECTOR(COMMON, 8 * n->panels)          /* sum of XE if Gamma is common */              \
+    VECTOR(CELL_WEIGHT, 8 * n->cells)      /* F W Gamma; 0: clipped */                     \
+    VECTOR(T, n->units)                    /* sum over bins of W times rate without Phi */ \
+    VECTOR(MCSTAT_R, n->mcstat_bins)       /* R; these five are empty without mcstat */    \
+    VECTOR(MCSTAT_RATE, n->mcstat_bins)    /* lambda before its clip */                    \
+    VECTOR(MCSTAT_INVERSE, n->mcstat_bins) /* 1/R; 0 where R is 0 */                       \
+    VECTOR(MCSTAT_LIMIT, n->mcstat_bins)   /* where R is 0: 1/R without factors of 0 */    \
+    VECTOR(MCSTAT_SUM, n->mcstat_units)    /* sum over bins of W gamma (F e)^2 / R */      \
+    VECTOR(HSUM, n->histosys_sums)         /* sum of W times rate derivative */            \
+    /* value and gradient need those above */                                              \
+    VECTOR(TILES, 4 * n->dense * (n->blocks + 1))                                          \
+    VECTOR(RDIAG, n->dense) /* 1 / factor's diagonal */                                    \
+    VECTOR(DIAGONAL, n->dense)                                                             \
+    VECTOR(SCALE, n->dense)        /* sums of squares behind the diagonal */               \
+    VECTOR(EVEN, n->histosys_sums) /* HSUM with W times A */                               \
+    VECTOR(SHAPE_INVERSE, n->shapes)                                                       \
+    VECTOR(SHAPE_U, n->shape_sums)                                                         \
     VECTOR(SHAPE_EVEN, n->shape_sums)
 #define HF_SLAB_ROWS(VECTOR)                                                 \
     VECTOR(UNIT_ROWS, n->unit_rows) /* of second order; then SCALED, ROWS */ \
@@ -170,11 +179,20 @@ enum hf_shift_code {
     HF_SHIFT_POLYNOMIAL = 4 /* 4p */
 };
 
-enum hf_switch { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2, HF_VARIED_FACTORS = 4, HF_SHAPES = 8 };
+/* Bits. HF_FUNCTIONS: some dense slots are functions of others; hf_functions_record follows the header. */
+enum hf_switch {
+    HF_CLIP_SAMPLES = 1,
+    HF_CLIP_BINS = 2,
+    HF_VARIED_FACTORS = 4,
+    HF_SHAPES = 8,
+    HF_HAS_MCSTAT = 16,
+    HF_FUNCTIONS = 32
+};
 
 /* Numbers of a unit with a shape. */
 enum hf_shape_number {
     HF_SHAPE_MINIMUM, /* of its base in a bin */
+    HF_SHAPE_EDGE,    /* up to this base the minimum is constant; from there its slopes are the base's */
     HF_SHAPE_TOTAL,   /* that its base is scaled to; 0: it is not */
     HF_SHAPE_PADDING, /* added to the sum over bins */
     HF_SHAPE_NUMBERS
@@ -197,9 +215,11 @@ typedef struct {
     unsigned units, first_unit, first_cell;
     unsigned sets, first_set; /* local */
     unsigned common;          /* 1: the one local set multiplies every unit */
+    unsigned mcstat;          /* 1 + number of the local set that adds to bins; 0: none */
     unsigned blocks;          /* dense blocks in use */
     unsigned block_list;      /* offset of their numbers */
-    unsigned rows; /* offset in ROWS: [block][row][8 slots]; per panel the bins' rows, then each set's */
+    unsigned
+        rows; /* offset in ROWS: [block][row][8 slots]; per panel the bins' rows, then each set's, then R' */
     unsigned row_stride; /* elements of a block's rows, with those of all channels of a run */
     unsigned run;        /* rows so far that go to the tiles behind this channel; 0: none yet, or by lists */
     unsigned run_rows;   /* offset of their first in ROWS */
@@ -256,6 +276,26 @@ typedef struct {
 typedef struct {
     unsigned unit, first, second, element;
 } hf_pair_record;
+
+/* A slot that is a function of others, its arguments. */
+typedef struct {
+    unsigned slot, arguments, n_arguments; /* offset of the arguments' slots */
+    unsigned words, n_words;               /* numeric/expression_words.h; offset in pairs of elements */
+    unsigned numbers;                      /* elem offset */
+    unsigned derivatives;                  /* slab offset: HF_DERIVATIVES */
+} hf_function_record;
+/* Derivatives: of the likelihood by the function, then its own of first and second order (a triangle). */
+#define HF_DERIVATIVES(arguments) (1 + (arguments) + (arguments) * ((arguments) + 1) / 2)
+
+typedef struct {
+    unsigned count, functions; /* offset of records; a function stands behind its arguments */
+    /* offset, by channel, of the offset of a list: count; then the number of each function that acts there,
+     * the last first, with the spots of its own slot and its arguments */
+    unsigned spots;
+    unsigned stack; /* slab offset: frames as HF_DERIVATIVES, with a value in the place of the likelihood's */
+    unsigned column;  /* slab offset: D elements */
+    unsigned outside; /* slab offset: 1 where a function has no value */
+} hf_functions_record;
 
 #define HF_WORDS(record) (sizeof(record) / sizeof(unsigned))
 

@@ -5,7 +5,7 @@
  * Per unit, u = v'/v of normsys, g the derivative of the base (times factors), T its weighted rate:
  *   sum w d2E = u x^T + x u^T + diagonal,    x = Phi g + T u / 2,     diagonal: T (v''/v - u^2), Phi A t''
  * Scalars: s r^T + r s^T, s_i = product of the others, r = g + T u. tiles.h adds the row pairs by the host's
- * lists.
+ * lists. mcstat adds M (Phi u + s) (Phi u + s)^T, M its MCSTAT_SUM: Phi M to T in x and r, and pairs of s.
  *
  * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite), else between. */
 #pragma once
@@ -23,7 +23,9 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
         const u32 size = un->row_size, scalars = un->scalar_count;
         GLOBAL real *u = HF_S(UNIT_ROWS) + un->row, *x = u + size, *r = x + size, *sr = r + size;
         GLOBAL const real *nu = HF_S(NU) + un->normsys, *h = HF_S(HSUM) + un->sums;
-        const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit];
+        const real phi = s[mi[HF_S_PHI] + unit];
+        real t = s[mi[HF_S_T] + unit];
+        if (ch->mcstat > 0) t = flush(FMA(phi, s[mi[HF_S_MCSTAT_SUM] + unit], t));
         for (u32 i = 0; i < 2 * size; i += PACK) STOREP(u, i, PK(0.0));
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count;
         for (u32 i = 0; i < n_normsys; i++) u[place[i]] = u[place[i]] + nu[i]; /* one slot, two entries */
@@ -41,6 +43,17 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
         for (u32 i = 0; i < size; i += PACK)
             STOREP(x, i, pflush(scale * pflush(PFMA(bend, LOADP(u, i), LOADP(x, i)))));
     }
+}
+
+/* M s s^T of mcstat, its diagonal. */
+FN void hf_mcstat_diagonal(HF_PARAMETERS, u32 unit, real kap)
+{
+    hf_unit un = hf_unit_of(mi, unit);
+    CONSTANT u32 *slot = HF_I(SCALAR_SLOT) + un->scalars;
+    GLOBAL real *diagonal = HF_S(DIAGONAL);
+    GLOBAL const real *others = HF_S(PHI_OTHERS) + un->scalars;
+    const real m = kap * s[mi[HF_S_MCSTAT_SUM] + unit];
+    TEAM_FOR(e, un->scalar_count) diagonal[slot[e]] = FMA(flush(m * others[e]), others[e], diagonal[slot[e]]);
 }
 
 /* By unit: there entries of a kind have different slots. */
@@ -63,6 +76,10 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
         TEAM_FOR(e, n_histosys)
             diagonal[slot[e]] = FMA(flush(phi * even[e]), curve[place[e]], diagonal[slot[e]]);
         TEAM_BARRIER();
+        TEAM_IF(ch->mcstat > 0) {
+            hf_mcstat_diagonal(HF, unit, kap);
+            TEAM_BARRIER();
+        }
     }
 }
 
@@ -112,7 +129,7 @@ FN void hf_curvature_begin(HF_PARAMETERS, real kap)
         }
 }
 
-/* Product of the other scalars, times T. */
+/* Product of the other scalars, times T; with mcstat M s s^T. */
 FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
 {
     GLOBAL real *tiles = HF_S(TILES);
@@ -124,6 +141,11 @@ FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
         real others = kap * s[mi[HF_S_T] + pair->unit];
         for (u32 j = 0; j < un->scalar_count; j++)
             if (j != pair->first && j != pair->second) others = flush(others * s[mi[HF_S_X] + slot[j]]);
+        if (mi[HF_SWITCHES] & HF_HAS_MCSTAT) {
+            GLOBAL const real *without = HF_S(PHI_OTHERS) + un->scalars;
+            const real m = flush(flush(kap * s[mi[HF_S_MCSTAT_SUM] + pair->unit]) * without[pair->first]);
+            others = FMA(m, without[pair->second], others);
+        }
         tiles[pair->element] = tiles[pair->element] + others;
     }
 }
@@ -186,6 +208,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     GLOBAL real *tiles = HF_S(TILES);
     hf_curvature_begin(HF, kap);
     if (exact) hf_normsys_curvature(HF);
+    TEAM_IF(exact && hf_has_functions(mi)) hf_evaluate_functions(HF, 2);
     TEAM_BARRIER();
     TEAM_IF(exact && hf_has_shapes(mi)) hf_shape_curvature(HF, kap);
     HF_FOR_CHANNELS(ch) {
@@ -207,6 +230,10 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
             hf_add_scalar_pairs(HF, kap);
         }
         TEAM_BARRIER();
+        TEAM_IF(hf_has_functions(mi)) {
+            hf_fold_tiles(HF, kap);
+            hf_leave_functions(HF);
+        }
     }
     hf_damp_diagonal(HF, damping);
     hf_hold_inactive(HF);

@@ -34,8 +34,18 @@ FN pack hf_bin_scale(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
             s + (varies ? mi[HF_S_VARIED] + un->varied + panel * HF_VARIED_PANEL(un->histosys_count) : 0);
         const pack rate = hf_number(hf_numbers_of(HF_R(NOMINAL) + hf_cell_at(ch, panel, u), row, varies), b);
         sum = sum + PSELECT(rate < PK(0.0), -rate, rate);
+        if (ch->mcstat > 0) sum = sum + hf_mcstat_error(mi, mr, ch, panel, u, b);
     }
     return sum;
+}
+
+/* Bins of a channel with mcstat that have an edge: empty ones, with a rate of 0 or more without the error.
+ * Others keep their clip, the best that gamma can do there. */
+FN pmask hf_mcstat_has_edge(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack n)
+{
+    const u32 bin = hf_first_bin(ch, panel) + b;
+    const pack error = pflush(hf_mcstat_gamma(HF, ch, panel, b) * LOADP(HF_S(MCSTAT_R), bin));
+    return hf_mcstat_rises(mi, mr, ch, pflush(LOADP(HF_S(MCSTAT_RATE), bin) - error), n);
 }
 
 /* A bin's term where REACH is above 0; `here`: bins whose own term it replaces. */
@@ -62,6 +72,7 @@ FN hf_continued hf_continue(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack
                value = PSELECT(counted, poisson_term(safe - n, safe, n, own_slope, PACK_OF(HF_HUGE)), lambda),
                beyond = PSELECT(below, pflush(lambda - knee), zero);
     c.here = AND(reach > zero, OR(AND(counted, below), AND(limited, n <= zero)));
+    if (ch->mcstat > 0) c.here = AND(c.here, hf_mcstat_has_edge(HF, ch, panel, b, n));
     c.curvature = PSELECT(below, curvature, zero);
     c.slope = pflush(PFMA(curvature, beyond, slope));
     const pack linear = PSELECT(counted, pflush(own_slope * beyond), zero);
@@ -96,8 +107,11 @@ FN_LARGE mask hf_is_near_edge(HF_PARAMETERS, real part)
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
             const pack n = LOADP(HF_S(MAIN), bin), scale = hf_bin_scale(HF, ch, pn->index, b);
-            const pmask near =
-                LOADP(HF_S(LAMBDA), bin) < pflush(PACK_OF(part) * PSELECT(n > PK(0.0), n, scale));
+            const pack lambda = hf_own_lambda(HF, ch, pn->index, b),
+                       least = pflush(PACK_OF(part) * PSELECT(n > PK(0.0), n, scale));
+            pmask near = lambda < least;
+            if (ch->mcstat > 0)
+                near = AND(near, AND(lambda > -least, hf_mcstat_has_edge(HF, ch, pn->index, b, n)));
             STOREP(HF_S(DEVIANCE), bin, PSELECT(near, PK(1.0), PK(0.0)));
         }
     }
@@ -117,7 +131,11 @@ FN_LARGE real hf_settle(HF_PARAMETERS, mask lanes)
             const u32 bin = panel * 8 + b;
             const pack n = LOADP(HF_S(MAIN), bin), lambda = LOADP(HF_S(LAMBDA), bin),
                        scale = hf_bin_scale(HF, ch, pn->index, b), least = pflush(HF_EDGE * scale);
-            const pmask counted = n > zero, limited = AND(n <= zero, scale > HF_SCALE_LEAST);
+            pmask counted = n > zero, limited = AND(n <= zero, scale > HF_SCALE_LEAST);
+            if (ch->mcstat > 0) {
+                counted = zero > zero;
+                limited = AND(limited, hf_mcstat_has_edge(HF, ch, pn->index, b, n));
+            }
             const pmask open = AND(n >= zero, lambda >= zero);
             const pack room = pflush(lambda - least), e = -n, next = PSELECT(open, zero, pflush(e - room)),
                        off = PSELECT(open, zero, PSELECT(room < e, room, e)),

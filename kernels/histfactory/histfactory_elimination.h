@@ -40,17 +40,27 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
     }
 }
 
-/* Jacobians of rates, then of rates without each coupled set. */
+/* Jacobians of rates, then of rates without each coupled set; R' in mcstat's place and behind all. */
 FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 {
     const u32 cell = hf_cell_at(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
     GLOBAL const real *temp = HF_S(CELL_TEMP);
     for (u32 l = 0; l <= coupled; l++) {
-        if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
-        TEAM_BARRIER();
-        GLOBAL const real *xe = l > 0 ? temp : HF_S(XE) + cell, *xs = l > 0 ? temp + size : HF_S(XS) + cell,
-                          *xg = l > 0 ? temp + 2 * size : HF_S(XG) + cell;
-        hf_panel_jacobian(HF, ch, panel, xe, xs, xg, HF_S(JACOBIAN) + l * 64 * ch->blocks);
+        TEAM_IF(l == 0 || l != ch->mcstat) {
+            if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
+            TEAM_BARRIER();
+            GLOBAL const real *xe = l > 0 ? temp : HF_S(XE) + cell,
+                              *xs = l > 0 ? temp + size : HF_S(XS) + cell,
+                              *xg = l > 0 ? temp + 2 * size : HF_S(XG) + cell;
+            hf_panel_jacobian(HF, ch, panel, xe, xs, xg, HF_S(JACOBIAN) + l * 64 * ch->blocks);
+            TEAM_BARRIER();
+        }
+    }
+    TEAM_IF(ch->mcstat > 0) {
+        GLOBAL real *jacobian = HF_S(JACOBIAN), *own = jacobian + ch->mcstat * 64 * ch->blocks,
+                    *behind = jacobian + (1 + coupled) * 64 * ch->blocks;
+        hf_mcstat_jacobian(HF, ch, panel, jacobian, behind);
+        TEAM_FOR_PACK(i, 64 * ch->blocks) STOREP(own, i, LOADP(behind, i));
         TEAM_BARRIER();
     }
 }
@@ -63,13 +73,15 @@ FN pack hf_bin_curvature(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack ka
     const pack lambda = LOADP(HF_S(LAMBDA), bin), kept = LOADP(HF_S(MAIN), bin),
                n = PSELECT(kept > zero, kept, zero); /* below 0: an empty bin with a multiplier */
     const pmask positive = lambda > zero;
+    pmask own = zero < one; /* bins that the edge does not continue */
     const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
     pack curve = PSELECT(positive, pflush(PFMA(kap, PFMA(n, inverse, -one), one) * inverse), zero);
     if (ANY(HF_REACH > R(0.0))) {
         const hf_continued c = hf_continue(HF, ch, panel, b, lambda, kept);
         curve = PSELECT(c.here, c.curvature, curve);
+        if (ch->mcstat > 0) own = PNOT(c.here);
     }
-    if (mi[HF_SWITCHES] & HF_CLIP_BINS) return PSELECT(lambda <= hf_bin_clip(mi, mr), zero, curve);
+    if (hf_clips_bins(mi, ch)) return PSELECT(AND(own, lambda <= hf_bin_clip(mi, mr, ch)), zero, curve);
     return curve;
 }
 
@@ -169,7 +181,8 @@ FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eli
 }
 
 /* LOCAL_D, LOCAL_L, and LOCAL_C (common set) or coupling rows in JACOBIAN; eliminate = 0: not eliminated.
- * `weight`, `whole`: the bins' after and before elimination. Bad pivots set BAD_LOCAL. */
+ * `weight`, `whole`: the bins' after and before elimination; behind `whole` that of R'. Bad pivots set
+ * BAD_LOCAL. */
 FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real kap, real damping,
                                   u32 eliminate, GLOBAL real *weight, GLOBAL real *whole)
 {
@@ -187,6 +200,10 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real 
                 hf_eliminate_set(HF, ch, p, eliminate);
         }
         STOREP(weight, b, curve);
+        if (ch->mcstat > 0) /* of R' R'^T */
+            STOREP(whole + 8, b,
+                   pflush(-pflush(mixed * hf_mcstat_gamma(HF, ch, panel, b)) *
+                          LOADP(HF_S(MCSTAT_INVERSE), bin)));
     }
 }
 
@@ -204,7 +221,8 @@ FN void hf_add_squares(GLOBAL real *squares, GLOBAL const real *rows, u32 bins, 
 /* ROWS, SCALED (weighted) and SCALE of a channel. */
 FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real damping, u32 eliminate)
 {
-    const u32 blocks = ch->blocks, stride = ch->row_stride, coupled = hf_coupled(ch);
+    const u32 blocks = ch->blocks, stride = ch->row_stride, coupled = hf_coupled(ch),
+              kinds = hf_rows_of_bin(ch);
     GLOBAL real *weight = HF_S(CELL_TEMP) + 24 * ch->units, *whole = weight + 8;
     for (u32 panel = 0; panel < ch->panels; panel++) {
         const u32 bins = hf_bins(ch, panel), first = hf_panel_rows(ch, panel);
@@ -214,18 +232,19 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real dampi
             hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, whole);
         }
         TEAM_BARRIER();
-        for (u32 l = 0; l <= coupled; l++) {
+        for (u32 l = 0; l < kinds; l++) {
             GLOBAL const real *jacobian = HF_S(JACOBIAN) + l * 64 * blocks, *pivots = hf_local_pivots(HF);
-            const u32 slot = l == 0 ? 0 : hf_local_slot(mi, ch, l - 1, panel);
+            const u32 slot = l == 0 || l > coupled ? 0 : hf_local_slot(mi, ch, l - 1, panel);
             TEAM_FOR(place, blocks) {
                 const u32 at = first + place * stride + l * bins * 8;
                 GLOBAL real *rows = HF_S(ROWS) + at, *times = HF_S(SCALED) + at;
                 transpose8(rows, jacobian + 64 * place, bins);
                 if (l == 0) hf_add_squares(HF_S(SCALE) + 8 * mi[ch->block_list + place], rows, bins, whole);
                 for (u32 b = 0; b < bins; b++) {
-                    const real factor = l == 0      ? weight[b]
-                                        : eliminate ? DIVIDE(R(-1.0), pivots[slot + b])
-                                                    : R(0.0);
+                    const real factor = l == 0        ? weight[b]
+                                        : l > coupled ? whole[8 + b]
+                                        : eliminate   ? DIVIDE(R(-1.0), pivots[slot + b])
+                                                      : R(0.0);
                     for (u32 i = 0; i < 8; i += PACK)
                         STOREP(times, 8 * b + i, pflush(LOADP(rows, 8 * b + i) * PACK_OF(factor)));
                 }

@@ -1,4 +1,4 @@
-/* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor): Gamma, derivatives,
+/* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor; mcstat): Gamma, derivatives,
  * constraints. */
 #pragma once
 
@@ -31,12 +31,17 @@ FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
     return hf_gamma_without(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
 }
 
-/* First (with `set2` second) derivative of lambda: rates of units with the sets, without their factors. */
+/* First (with `set2` second) derivative of lambda: rates of units with the sets, without their factors; R of
+ * mcstat. */
 FN pack hf_local_derivative_of(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 b, u32 set,
                                u32 set2)
 {
     if (ch->common) return LOADP(HF_S(COMMON), hf_first_bin(ch, panel) + b);
     pack sum = PK(0.0);
+    if (ch->mcstat > 0 && (set + 1 == ch->mcstat || set2 + 1 == ch->mcstat)) {
+        if (set2 == HF_NO_SET) sum = LOADP(HF_S(MCSTAT_R), hf_first_bin(ch, panel) + b);
+        return sum;
+    }
     for (u32 u = 0; u < ch->units; u++) {
         const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b - part.cell_shift;
         hf_unit un = hf_unit_of(mi, unit);

@@ -9,8 +9,10 @@
 #include "minimise/value_request.h"
 #include "numeric/deviance.h"
 #include "histfactory/histfactory_edge.h"
+#include "histfactory/histfactory_functions.h"
 #include "histfactory/histfactory_histosys.h"
 #include "histfactory/histfactory_locals.h"
+#include "histfactory/histfactory_mcstat.h"
 #include "histfactory/histfactory_normsys.h"
 #include "histfactory/histfactory_shape.h"
 
@@ -106,18 +108,22 @@ FN_LARGE void hf_panels(HF_PARAMETERS, hf_part_key key)
             const pack empty = LOADM(HF_R(LAMBDA0), bin);
             pack lambda = hf_bin_rates(HF, part, ch, pn->index, b, empty);
             pmask clipped = zero > one;
-            if (mi[HF_SWITCHES] & HF_CLIP_BINS) {
-                const pack clip = hf_bin_clip(mi, mr);
+            if (ch->mcstat > 0) lambda = hf_mcstat_lambda(HF, ch, pn->index, b, lambda);
+            const pack n = LOADP(HF_S(MAIN), bin), own = lambda;
+            if (hf_clips_bins(mi, ch)) {
+                const pack clip = hf_bin_clip(mi, mr, ch);
                 clipped = AND(lambda < clip, empty <= zero);
                 lambda = PSELECT(clipped, clip, lambda);
+                if (ch->mcstat > 0) clipped = AND(clipped, PNOT(hf_mcstat_rises(mi, mr, ch, own, n)));
             }
-            const pack n = LOADP(HF_S(MAIN), bin), w = poisson_slope(lambda, n);
+            const pack w = poisson_slope(lambda, n);
             pack slope = PSELECT(clipped, zero, w),
                  term = poisson_term(lambda - n, lambda, n, w, PACK_OF(HF_HUGE));
             if (beyond) {
-                const hf_continued c = hf_continue(HF, ch, pn->index, b, lambda, n);
+                const hf_continued c = hf_continue(HF, ch, pn->index, b, ch->mcstat > 0 ? own : lambda, n);
                 slope = PSELECT(c.here, c.slope, slope);
                 term = PSELECT(c.here, c.value, term);
+                if (ch->mcstat > 0) lambda = PSELECT(c.here, own, lambda);
             }
             STOREP(HF_S(LAMBDA), bin, lambda);
             STOREP(HF_S(W), bin, slope);
@@ -197,6 +203,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
         hf_add_entries(jacobian, scalar_spot + scalars, n_scalars, others + scalars, xs + 8 * k, bins);
         TEAM_BARRIER();
     }
+    TEAM_IF(hf_has_functions(mi)) hf_fold_jacobian(HF, ch, jacobian);
     flush_array(jacobian, 64 * ch->blocks);
 }
 
@@ -228,6 +235,11 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
             }
         }
         sums[first_unit + u] = acc8_total(t);
+        if (mi[HF_SWITCHES] & HF_HAS_MCSTAT) {
+            s[mi[HF_S_MCSTAT_SUM] + first_unit + u] = R(0.0);
+            if (ch->mcstat > 0)
+                sums[first_unit + u] = flush(sums[first_unit + u] + hf_mcstat_sums(HF, ch, u));
+        }
     }
 }
 
@@ -244,6 +256,40 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch)
         hf_histosys_sums(HF, part, ch, HF_S(HSUM), 0);
         TEAM_BARRIER();
     }
+}
+
+/* R' by dense slots of the channel: [spot][8 bins]; added to lambda's. CELL_TEMP is scratch. */
+FN_LARGE void hf_mcstat_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *jacobian,
+                                 GLOBAL real *slopes)
+{
+    const u32 bins = hf_bins(ch, panel), units = ch->units,
+              slot = hf_local_slot(mi, ch, ch->mcstat - 1, panel);
+    GLOBAL real *xe = HF_S(CELL_TEMP), *xs = xe + 8 * units;
+    TEAM_FOR_PACK(i, 64 * ch->blocks) STOREP(slopes, i, PK(0.0));
+    TEAM_FOR(u, units) {
+        const u32 unit = ch->first_unit + u;
+        for (u32 b = 0; b < 8; b += PACK) {
+            const pack rate = pflush(hf_mcstat_weight(HF, ch, panel, u, b) * PACK_OF(s[mi[HF_S_F] + unit]));
+            STOREP(xs, 8 * u + b, rate);
+            STOREP(xe, 8 * u + b, pflush(rate * PACK_OF(s[mi[HF_S_PHI] + unit])));
+        }
+    }
+    TEAM_BARRIER();
+    for (u32 k = 0; k < units; k++) {
+        hf_unit un = hf_unit_of(mi, ch->first_unit + k);
+        hf_add_entries(slopes, HF_I(NORMSYS_SPOT) + un->normsys, un->normsys_count, HF_S(NU) + un->normsys,
+                       xe + 8 * k, bins);
+        TEAM_BARRIER();
+        hf_add_entries(slopes, HF_I(SCALAR_SPOT) + un->scalars, un->scalar_count,
+                       HF_S(PHI_OTHERS) + un->scalars, xs + 8 * k, bins);
+        TEAM_BARRIER();
+    }
+    TEAM_IF(hf_has_functions(mi)) hf_fold_jacobian(HF, ch, slopes);
+    flush_array(slopes, 64 * ch->blocks);
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(i, 64 * ch->blocks)
+        STOREP(jacobian, i, pflush(PFMA(LOADP(HF_S(X), slot + i % 8), LOADP(slopes, i), LOADP(jacobian, i))));
+    TEAM_BARRIER();
 }
 
 /* By unit: there entries of a kind have different slots. */
@@ -314,9 +360,22 @@ FN void hf_constraint_gradient(HF_PARAMETERS)
         TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, pflush(hf_slope_of_y(HF, i, LOADP(gradient, i))));
 }
 
+/* What stays to do where slots are functions of others. */
+FN_LARGE void hf_end_functions(HF_PARAMETERS, GLOBAL real *value, u32 derivatives)
+{
+    TEAM_BARRIER();
+    TEAM_IF(derivatives) hf_fold_gradient(HF);
+    ONE_WORKER
+    {
+        value[0] = SELECT(s[hf_functions_of(mi)->outside] > R(0.0), HF_HUGE, value[0]);
+    }
+    hf_leave_functions(HF);
+}
+
 /* The value, for every worker; HF_HUGE outside the domain. `derivatives`: 0, 1 or MODEL_SLOPE. */
 FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
 {
+    TEAM_IF(hf_has_functions(mi)) hf_evaluate_functions(HF, derivatives ? 1 : 0);
     hf_normsys_regions(HF);
     hf_interpolate(HF, derivatives != MODEL_SLOPE);
     TEAM_IF(derivatives) {
@@ -343,6 +402,7 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
         value[0] = SELECT(sum < HF_HUGE, sum, HF_HUGE);
     }
     TEAM_IF(derivatives) hf_constraint_gradient(HF);
+    TEAM_IF(hf_has_functions(mi)) hf_end_functions(HF, value, derivatives);
     TEAM_BARRIER();
     return value[0];
 }

@@ -96,10 +96,15 @@ FN u32 hf_coupled(hf_channel ch)
 {
     return ch->common ? 0 : ch->sets;
 }
+/* Rows of a bin: its own, one a coupled set, R' of mcstat. */
+FN u32 hf_rows_of_bin(hf_channel ch)
+{
+    return 1 + hf_coupled(ch) + (ch->mcstat > 0);
+}
 /* In the channel's first block; the next is row_stride further. */
 FN u32 hf_panel_rows(hf_channel ch, u32 panel)
 {
-    return ch->rows + panel * (1 + hf_coupled(ch)) * 64;
+    return ch->rows + panel * hf_rows_of_bin(ch) * 64;
 }
 /* Where rows of `set` to dense slots begin. */
 FN u32 hf_coupling_rows(hf_channel ch, u32 bins, u32 set)
@@ -256,7 +261,33 @@ FN pack hf_sample_clip(CONSTANT u32 *mi, CONSTANT elem *mr)
 {
     return PACK_OF_ELEM(mr[mi[HF_R_CLIPS]]);
 }
-FN pack hf_bin_clip(CONSTANT u32 *mi, CONSTANT elem *mr)
+FN u32 hf_clips_bins(CONSTANT u32 *mi, hf_channel ch)
 {
-    return PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + 1]);
+    return (mi[HF_SWITCHES] & HF_CLIP_BINS) | ch->mcstat;
+}
+FN pack hf_bin_clip(CONSTANT u32 *mi, CONSTANT elem *mr, hf_channel ch)
+{
+    return PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + (ch->mcstat > 0 ? 2 : 1)]);
+}
+
+/* ---- mcstat (histfactory_mcstat.h) ---- */
+
+/* Errors e of the channel's unit u in bins b.. */
+FN pack hf_mcstat_error(CONSTANT u32 *mi, CONSTANT elem *mr, hf_channel ch, u32 panel, u32 u, u32 b)
+{
+    return LOADM(HF_R(MCSTAT), hf_cell_at(ch, panel, u) + b);
+}
+FN pack hf_mcstat_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
+{
+    return LOADP(HF_S(X), hf_local_slot(mi, ch, ch->mcstat - 1, panel) + b);
+}
+/* Empty bins of a rate of 0 or more, if none is clipped but those of the model's least rate. */
+FN pmask hf_mcstat_rises(CONSTANT u32 *mi, CONSTANT elem *mr, hf_channel ch, pack rate, pack n)
+{
+    return AND(AND(n <= PK(0.0), rate >= PK(0.0)), hf_bin_clip(mi, mr, ch) < PK(2e-9));
+}
+/* lambda in bins b.., before a clip in channels with mcstat. */
+FN pack hf_own_lambda(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
+{
+    return LOADP(ch->mcstat > 0 ? HF_S(MCSTAT_RATE) : HF_S(LAMBDA), hf_first_bin(ch, panel) + b);
 }

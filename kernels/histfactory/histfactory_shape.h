@@ -2,6 +2,10 @@
  *
  *   base = max(base, minimum),   F = F * total / Z,   Z = sum over bins of the base + padding
  *
+ * A tiny minimum has its edge at 0, where the base would be negative. Between both the base counts as it is.
+ * A bin that is empty at the nominal point then has its kink there, where fits look for one. So has a bin
+ * with the minimum at the nominal point, which is lifted by the minimum.
+ *
  * So a histosys of such a sample also acts as a factor: u = -Z'/Z. With the u of all its factors, the second
  * derivative of a rate E is E (u u^T + uZ uZ^T + ..), uZ: those of Z. */
 #pragma once
@@ -17,6 +21,13 @@ FN u32 hf_is_scaled(CONSTANT elem *mr, hf_unit un)
 {
     return un->shape != HF_NO_SHAPE && mr[un->shape + HF_SHAPE_TOTAL] > 0;
 }
+/* What rounding adds to a minimum that does not hold the base. */
+#if F64
+#define HF_SHAPE_ABOVE PK(4.4408920985006262e-16)
+#else
+#define HF_SHAPE_ABOVE PK(2.384185791015625e-7)
+#endif
+
 /* Where the minimum holds the base of bins b.. of a unit with a shape. */
 FN pmask hf_is_held(CONSTANT elem *mr, hf_unit un, pack base)
 {
@@ -32,7 +43,8 @@ FN pack hf_unless_held(CONSTANT elem *mr, hf_unit un, pack base, pack x)
 FN real hf_clip_base(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u)
 {
     hf_unit un = hf_unit_of(mi, ch->first_unit + u);
-    const pack least = PACK_OF_ELEM(mr[un->shape + HF_SHAPE_MINIMUM]);
+    const pack least = PACK_OF_ELEM(mr[un->shape + HF_SHAPE_MINIMUM]),
+               edge = PACK_OF_ELEM(mr[un->shape + HF_SHAPE_EDGE]), above = PFMA(least, HF_SHAPE_ABOVE, least);
     const u32 panels = ch->panels;
     acc8 sum = acc8_zero();
     for (u32 panel = 0; panel < panels; panel++) {
@@ -41,7 +53,10 @@ FN real hf_clip_base(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u)
         UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
         {
             const pmask real_bin = LOADM(HF_R(LAMBDA0), hf_first_bin(ch, panel) + b) <= PK(0.0);
-            const pack own = LOADP(base, b), clipped = PSELECT(AND(own < least, real_bin), least, own);
+            const pack own = LOADP(base, b),
+                       raised = own + LOADM(HF_R(SHAPE_LIFT), hf_cell_at(ch, panel, u) + b),
+                       free = PSELECT(raised < above, above, raised),
+                       clipped = PSELECT(real_bin, PSELECT(own <= edge, least, free), own);
             STOREP(base, b, clipped);
             sum.part[b / PACK] = sum.part[b / PACK] + clipped;
         }

@@ -2,7 +2,7 @@
  * nominal rates and shifts.
  *
  *   rate = base * G,  G = F Phi Gamma;   rate' = base' G + base G',   G' = G u + F Gamma Phi' + F Phi Gamma',
- *   u = F'/F */
+ *   u = F'/F; with mcstat lambda' also has (gamma R)' */
 #pragma once
 
 #include "histfactory/histfactory_rates.h"
@@ -65,10 +65,15 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     return PFMA(base1, g, PFMA(LOADP(HF_S(BASE), cell), g1, sum));
 }
 
-/* Puts G into XE, G' into XS (0: clipped), lambda' into COMMON. Keeps HF_S_X, lambda and interpolation. */
-FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
+/* Puts G into XE, G' into XS (0: clipped), lambda' into COMMON. Keeps HF_S_X, lambda and interpolation. Slots
+ * that are functions get their value and direction. */
+FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL real *direction)
 {
     const pack zero = PK(0.0);
+    TEAM_IF(hf_has_functions(mi)) {
+        hf_evaluate_functions(HF, 1);
+        hf_fold_direction(HF, direction);
+    }
     hf_normsys_regions(HF);
     hf_interpolate(HF, 0);
     const hf_part_key whole = hf_part_key_of(HF_WHOLE, 1);
@@ -88,8 +93,11 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
             for (u32 b = 0; b < bins; b += PACK) {
                 const u32 bin = hf_first_bin(ch, panel) + b;
                 pmask clipped = zero > zero;
-                if (mi[HF_SWITCHES] & HF_CLIP_BINS) clipped = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr);
+                if (hf_clips_bins(mi, ch)) clipped = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr, ch);
                 pack sum = zero;
+                if (ch->mcstat > 0)
+                    sum = PSELECT(clipped, zero,
+                                  hf_mcstat_tangent(HF, ch, panel, b, relative, scalars, direction));
                 for (u32 k = 0; k < ch->units; k++)
                     sum = hf_tangent_cell(HF, ch, panel, b, k, clipped, PACK_OF(relative[k]),
                                           PACK_OF(scalars[k]), direction, sum);

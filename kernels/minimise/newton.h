@@ -8,6 +8,7 @@
  *   MODEL_LEAST                    lower limit of the value
  *   MODEL_MEMORY                   slab: NEWTON_MEMORY, behind all others
  *   MODEL_PATIENT                  nonzero: a factor costs so much that steps with an older one pay
+ *   MODEL_CLIPS                    nonzero: the value is flat beyond some edges; line searches miss them
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT (value_request.h)
  *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
  *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
@@ -322,7 +323,9 @@ FN void newton_domain_boundary(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran
 {
     const mask inside = MODEL_REACH <= R(0.0),
                stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
-               halted = OR(stuck, AND(f->status == FIT_RUNNING, f->boundary_cuts >= NEWTON_BOUNDARY_CUTS)),
+               slow = f->iterations >= (MODEL_CLIPS ? NEWTON_CLIPS : MODEL_HUGE),
+               cut = OR(f->boundary_cuts >= NEWTON_BOUNDARY_CUTS, slow),
+               halted = OR(stuck, AND(f->status == FIT_RUNNING, cut)),
                stopped = AND(ran, AND(inside, halted)),
                ended = AND(ran, AND(NOT(inside), f->status == FIT_CONVERGED));
     TEAM_IF(ANY(ended)) newton_settle(MODEL, f, ended);

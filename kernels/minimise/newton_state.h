@@ -29,6 +29,7 @@
 #define NEWTON_SETTLED R(0.5)       /* model_settle: the boundary's conditions hold */
 #define NEWTON_SETTLINGS R(30.0)    /* per fit */
 #define NEWTON_BOUNDARY_CUTS R(2.0) /* line searches that the boundary cut, before a fit goes beyond */
+#define NEWTON_CLIPS R(10.0) /* iterations, before a fit whose value is flat beyond an edge goes there */
 #define NEWTON_NEAR_EDGE R(0.1)
 #define NEWTON_TURNS R(100.0) /* changes of sides at kinks, per fit */
 /* of the usual EDM, as a slot's own curvature has it: at the kink. The limit on slopes needs less than 1/4 */

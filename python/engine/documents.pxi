@@ -45,10 +45,15 @@ cdef class Document:
         return made
 
     @staticmethod
-    def read(path):
-        """From a file ("-": standard input)."""
+    def read(path, str mass=None, masks=()):
+        """From a file ("-": standard input): JSON, or a datacard."""
         cdef Document made = Document.labelled(text_of(path))
-        paritas_workspace_read(PyUnicode_AsUTF8(made.label), &made.c)
+        cdef Names of_masks = Names(masks)
+        cdef paritas_datacard_options options = paritas_datacard_options_default
+        options.masks = of_masks.c
+        if mass is not None:
+            options.mass = PyUnicode_AsUTF8(mass)
+        paritas_document_read(PyUnicode_AsUTF8(made.label), &options, &made.c)
         return made
 
     @staticmethod

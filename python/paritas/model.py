@@ -58,8 +58,9 @@ class Model(_engine.Model):
         clip_bin: float | None = None,
         modifier_settings: Mapping[str, Any] | None = None,
     ) -> "Model":
-        """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
-        None: the first; poi: "" for none, None for the measurement's; several names are `poi_names`.
+        """The model of a workspace (path, dict or Workspace; a path may be a datacard's) with JSON patches
+        applied in order. measurement None: the first; poi: "" for none, None for the measurement's; several
+        names are `poi_names`.
         normsys_code 0, 1, "2c", 4 (default) or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for
         modifiers without a code of their own; "code1" is 1. clips: lower limits of expected rates of a
         sample, of a bin. modifier_settings: the codes as pyhf and `convert` have them; a type that they do

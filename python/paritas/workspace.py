@@ -27,18 +27,20 @@ def _pairs(given: Mapping[str, str] | None) -> list[str]:
 
 
 class Workspace(Documented):
-    """A pyhf JSON workspace. Immutable: operations return new ones. sort, prune, rename, combine and inspect
-    check its shape and their result's (pyhf's schema, no duplicates). They raise InvalidInput with the place,
-    or NotFound for an unknown name."""
+    """A pyhf JSON workspace, or one that a datacard became. Immutable: operations return new ones. sort,
+    prune, rename, combine and inspect check its shape and their results (pyhf's schema, no duplicates). They
+    raise InvalidInput with the place, or NotFound for an unknown name."""
 
     def __init__(self, given: DocumentLike) -> None:
         """Makes one of a dict, or of a file's path."""
         self.document = document(given, "workspace")
 
     @classmethod
-    def read(cls, path: Path) -> "Workspace":
-        """Reads a file."""
-        return cls(Document.read(os.fspath(path)))
+    def read(cls, path: Path, *, mass: float | str | None = None, masks: Iterable[str] = ()) -> "Workspace":
+        """Reads a file: a JSON workspace, or a CMS datacard. Of a datacard, mass is what $MASS stands for in
+        names of histograms (None: 120), and masks are channels left out of the likelihood."""
+        given = None if mass is None else str(mass)
+        return cls(Document.read(os.fspath(path), given, _names(masks)))
 
     @classmethod
     def loads(cls, text: str | bytes) -> "Workspace":
@@ -122,7 +124,8 @@ class Workspace(Documented):
         parameters [[name, constraint]], systematics [[name, constraint, [type]]], sorted by name;
         measurements [[name, parameter of interest, [configured parameter]]], the first being the default;
         counts of channels, samples, parameters and modifiers. `unused` has what no model uses: observations
-        [name], parameters [[measurement, name]], pois [[measurement, name]]."""
+        [name], parameters [[measurement, name]], pois [[measurement, name]]. Measurements with functions of
+        parameters add `functions` [[measurement, name, expression]]; unused ones [[measurement, name]]."""
         found: dict[str, Any] = json.loads(self.document.inspect().text())
         return found
 

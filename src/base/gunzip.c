@@ -1,8 +1,8 @@
 /* gunzip.c: inflates gzip members one after the other, by zlib with the caller's memory. */
 #include "base/gunzip.h"
+#include "base/inflating.h"
 
 #include <limits.h>
-#include <zlib.h>
 
 struct gunzip {
     paritas_allocator allocator;
@@ -14,17 +14,6 @@ struct gunzip {
     unsigned char in[16384];
 };
 
-static voidpf allocate(voidpf user, uInt count, uInt size)
-{
-    const paritas_allocator *allocator = user;
-    return allocator->allocate(allocator->user, (size_t)count * size);
-}
-
-static void release(voidpf user, voidpf memory)
-{
-    paritas_release(user, memory);
-}
-
 struct gunzip *gunzip_open(paritas_context *context, gunzip_take *take, void *user)
 {
     struct gunzip *z = paritas_allocate_clear(context, 1, sizeof *z);
@@ -32,7 +21,7 @@ struct gunzip *gunzip_open(paritas_context *context, gunzip_take *take, void *us
     z->allocator = context->allocator;
     z->take = take;
     z->user = user;
-    z->stream = (z_stream){.zalloc = allocate, .zfree = release, .opaque = &z->allocator};
+    z->stream = inflating(&z->allocator);
     if (inflateInit2(&z->stream, 16 + MAX_WBITS) == Z_OK) return z; /* 16: gzip's header and trailer */
     paritas_release(&context->allocator, z);
     return NULL;

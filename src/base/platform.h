@@ -45,7 +45,7 @@ int platform_open_write(const char *path);
 int platform_open_temporary(char *path);
 /* Bytes read, 0 at the end, -1. Goes on after a signal. */
 ptrdiff_t platform_read(int file, void *bytes, size_t room);
-bool platform_rewind(int file);                                  /* to its first byte; false: a pipe */
+bool platform_seek(int file, uint64_t at);                       /* to this byte; false: a pipe */
 bool platform_write(int file, const void *bytes, size_t length); /* all of them */
 /* Closes. `sync`: waits for the disk first. */
 bool platform_close(int file, bool sync);

@@ -104,9 +104,9 @@ ptrdiff_t platform_read(int file, void *bytes, size_t room)
     return got;
 }
 
-bool platform_rewind(int file)
+bool platform_seek(int file, uint64_t at)
 {
-    return lseek(file, 0, SEEK_SET) == 0;
+    return (uint64_t)lseek(file, (off_t)at, SEEK_SET) == at;
 }
 
 bool platform_write(int file, const void *bytes, size_t length)

@@ -179,9 +179,9 @@ ptrdiff_t platform_read(int file, void *bytes, size_t room)
     return _read(file, bytes, (unsigned)(room < MOST_AT_ONCE ? room : MOST_AT_ONCE));
 }
 
-bool platform_rewind(int file)
+bool platform_seek(int file, uint64_t at)
 {
-    return _lseeki64(file, 0, SEEK_SET) == 0;
+    return (uint64_t)_lseeki64(file, (int64_t)at, SEEK_SET) == at;
 }
 
 bool platform_write(int file, const void *bytes, size_t length)

@@ -47,7 +47,7 @@ static bool lay_out_slab(struct freezer *f)
 {
     const size_t dense = f->n.dense, slots = f->n.slots;
     f->n.minimiser = MINIMISER_VECTORS * slots + MINIMISER_SCALARS;
-    const size_t slab = place_vectors(f);
+    const size_t slab = freeze_place_functions(f, place_vectors(f));
     size_t columns = 0;
     hf_channel_record *records = RECORDS(f, channel, CHANNELS);
     for (size_t c = 0; c < f->n.channels; c++) {
@@ -158,6 +158,18 @@ static bool has_kink(const struct hf_modifier *m)
             (m->code == PARITAS_HISTOSYS_CODE_0 || m->code == PARITAS_HISTOSYS_CODE_1));
 }
 
+/* Does a shape's edge pass through the nominal point, where this histosys moves a rate across? */
+static bool has_edge_at_0(const struct hf_sample *sample, const struct hf_modifier *m)
+{
+    if (!sample->shape.given || m->type != HF_HISTOSYS || hf_multiplies_bins(m)) return false;
+    const double edge = hf_edge_of(sample, sample->n_bins);
+    for (uint32_t b = 0; b < sample->n_bins; b++)
+        if (m->hi_data[b] != m->lo_data[b] &&
+            (sample->data[b] == edge || hf_is_lifted(sample, sample->n_bins, sample->data[b])))
+            return true;
+    return false;
+}
+
 /* Alphas of interpolations with a kink at 0. */
 static bool map_kinks(const struct freezer *f)
 {
@@ -171,7 +183,7 @@ static bool map_kinks(const struct freezer *f)
             const struct hf_sample *sample = &spec->channels[c].samples[s];
             for (uint32_t k = 0; k < sample->n_modifiers; k++) {
                 const struct hf_modifier *m = &sample->modifiers[k];
-                if (!has_kink(m)) continue;
+                if (!has_kink(m) && !has_edge_at_0(sample, m)) continue;
                 kinked[spec->sets[m->set].first] = any = true;
             }
         }
@@ -268,7 +280,8 @@ static paritas_status refuse_cut_totals(const struct freezer *f)
 {
     for (size_t c = 0; c < f->n.channels; c++) {
         const struct channel *ch = &f->channels[c];
-        for (uint32_t s = 0; s < ch->source->n_samples && ch->n_bins < ch->source->n_bins; s++)
+        const bool cut = ch->n_bins < ch->source->n_bins;
+        for (uint32_t s = 0; s < ch->source->n_samples && cut; s++)
             if (ch->source->samples[s].shape.total > 0.0)
                 return paritas_fail(
                     f->context, PARITAS_INVALID_INPUT,

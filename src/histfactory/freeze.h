@@ -36,7 +36,8 @@ struct unit {
     uint32_t first_bin;    /* of the sample's data; not 0 in a cut channel */
     struct entry *entries; /* without ineffective ones */
     uint32_t n_entries;
-    uint32_t sets; /* place in `lists`: local sets, by number in the channel */
+    uint32_t sets;        /* place in `lists`: local sets, by number in the channel */
+    const double *errors; /* of mcstat, by bin of the sample; NULL: none */
     /* per dense block: place in the unit's row, in its scalars' row; NONE */
     uint32_t *place, *scalar_place;
     bool *has_normsys; /* per dense block */
@@ -62,13 +63,16 @@ struct hf_counts {
     size_t normsys, histosys, scalars;   /* entries; normsys padded to 8 a unit */
     size_t dense, blocks, slots, locals; /* slots = dense + locals, all padded; blocks = dense / 8 */
     size_t normsys_numbers, shifts;      /* a normsys entry; of HS .. HT2 */
-    size_t varied, widths;     /* behind the auxiliary data of a data row; widths: with coefficients */
-    size_t affine;             /* rows of AFFINE times slots; 0: no such constraint */
-    size_t histosys_sums;      /* histosys entries, padded to 8 a unit */
+    size_t varied, widths; /* behind the auxiliary data of a data row; widths: with coefficients */
+    size_t affine;         /* rows of AFFINE times slots; 0: no such constraint */
+    size_t mcstat_cells, mcstat_bins, mcstat_units; /* elements; all 0 without mcstat */
+    size_t histosys_sums;                           /* histosys entries, padded to 8 a unit */
+    size_t shape_cells;                             /* elements of SHAPE_LIFT */
     size_t shapes, shape_sums; /* units, histosys sums, of a model with a shape; else 0 */
     size_t histosys_blocks;    /* numbers that the elem table has for the second time */
     size_t unit_rows, rows;    /* elements of second-order rows, of kept rows */
     size_t jacobian, cell_temp, local_l, minimiser;
+    size_t function_stack; /* most elements that a function needs */
 };
 
 /* How a histosys is interpolated. */
@@ -88,8 +92,9 @@ struct freezer {
     struct unit *units;
     struct local_set *sets;
     unsigned char *shared_shape;    /* per set: several channels share its factors */
-    unsigned char *local;           /* per parameter: acts on one bin */
-    uint32_t *dense_of;             /* per parameter: dense slot, or NONE */
+    unsigned char *local;           /* per parameter and function: acts on one bin */
+    uint32_t *dense_of;             /* per parameter and function: dense slot, or NONE */
+    bool *acts;                     /* per channel and function: does it act there? NULL: no functions */
     struct ints ints;               /* the u32 table */
     struct reals reals;             /* the elem table */
     struct ints lists;              /* scratch */
@@ -116,6 +121,21 @@ bool freeze_reserve(struct freezer *f, size_t ints, size_t reals);
 bool freeze_layout(struct freezer *f);
 /* Writes all tables but the slab layout. Returns false without memory. */
 bool freeze_tables(struct freezer *f);
+
+/* Functions of parameters (freeze_functions.c). Their record's words follow the header; numbers of their
+ * expressions stand behind the arrays. */
+size_t freeze_function_words(const struct freezer *f);
+size_t freeze_function_numbers(const struct freezer *f);
+/* Finds where they act. False: out of memory. */
+bool freeze_find_functions(struct freezer *f);
+/* Marks blocks of arguments of functions that act in the channel. */
+void freeze_use_arguments(const struct freezer *f, const struct channel *ch, unsigned char *uses);
+/* Writes all but spots and the slab's offsets. False: out of memory. */
+bool freeze_functions(struct freezer *f);
+/* Lists those of the channel; `position`: of dense blocks in it. False: out of memory. */
+bool freeze_function_spots(struct freezer *f, const struct channel *ch, const uint32_t *position);
+/* Places them in the slab; returns its end. */
+size_t freeze_place_functions(struct freezer *f, size_t at);
 
 /* Marks in the spec what templates replace, lists and counts them. NOT_FOUND or INVALID_ARGUMENT, with index
  * and reason. */

@@ -97,11 +97,23 @@ static void choose_codes(struct freezer *f)
     f->n.shifts = f->n.dense * f->n_shift_codes;
 }
 
+static void count_mcstat(struct freezer *f)
+{
+    struct hf_counts *n = &f->n;
+    for (size_t c = 0; c < n->channels; c++) {
+        if (f->channels[c].record.mcstat == 0) continue;
+        n->mcstat_cells = 8 * n->cells;
+        n->mcstat_bins = 8 * n->panels;
+        n->mcstat_units = n->units;
+    }
+}
+
 static void count_shapes(struct freezer *f)
 {
     bool any = false;
     for (size_t u = 0; u < f->n.units; u++) any = any || f->units[u].sample->shape.given;
     f->n.shapes = any ? f->n.units : 0;
+    f->n.shape_cells = any ? 8 * f->n.cells : 0;
     f->n.shape_sums = any ? f->n.histosys_sums : 0;
 }
 
@@ -129,7 +141,8 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_HISTOSYS_CODE) = f->shift_codes[0].code;
     HEADER(f, HF_SWITCHES) =
         (options->clip_sample ? HF_CLIP_SAMPLES : 0) | (options->clip_bin ? HF_CLIP_BINS : 0) |
-        (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0) | (n->shapes > 0 ? HF_SHAPES : 0);
+        (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0) | (n->mcstat_units ? HF_HAS_MCSTAT : 0) |
+        (f->spec->n_functions ? HF_FUNCTIONS : 0) | (n->shapes > 0 ? HF_SHAPES : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
         if (f->sets[l].record.constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
@@ -175,10 +188,10 @@ static bool make_tables(struct freezer *f)
     for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
     for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
     /* with the lists behind them the tables are two to three times as long */
-    if (!freeze_reserve(f, 3 * n_ints,
-                        n_reals + count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes))
-        return false;
-    freeze_extend(f, &f->ints, HF_HEADER);
+    n_reals +=
+        count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes + freeze_function_numbers(f);
+    if (!freeze_reserve(f, 3 * n_ints, n_reals)) return false;
+    freeze_extend(f, &f->ints, HF_HEADER + freeze_function_words(f));
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
         if (f->ints.failed) return false;
@@ -219,14 +232,17 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
 }
 
 /* Returns false without memory. */
-static bool write_shape(struct freezer *f, const struct hf_sample_shape *shape, hf_unit_record *un)
+static bool write_shape(struct freezer *f, struct unit *unit, uint32_t n_bins)
 {
+    const struct hf_sample_shape *shape = &unit->sample->shape;
+    hf_unit_record *un = &unit->record;
     un->shape = HF_NO_SHAPE;
     if (!shape->given) return true;
     un->shape = (uint32_t)freeze_extend_reals(f, HF_SHAPE_NUMBERS);
     if (f->reals.failed) return false;
     double *numbers = f->reals.at + un->shape;
     numbers[HF_SHAPE_MINIMUM] = shape->minimum;
+    numbers[HF_SHAPE_EDGE] = hf_edge_of(unit->sample, n_bins);
     numbers[HF_SHAPE_TOTAL] = shape->total;
     numbers[HF_SHAPE_PADDING] = shape->padding;
     return true;
@@ -235,7 +251,7 @@ static bool write_shape(struct freezer *f, const struct hf_sample_shape *shape, 
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
-    if (!place_blocks(f, unit) || !write_shape(f, &unit->sample->shape, un)) return false;
+    if (!place_blocks(f, unit) || !write_shape(f, unit, ch->source->n_bins)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
     const size_t numbers = block_numbers(&ch->record, un->histosys_count);
@@ -309,9 +325,14 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
             .histosys_blocks = un->histosys_blocks + HF_SHIFT_PANEL(un->histosys_count, panel),
             .varied = un->varied == HF_NOT_VARIED ? HF_NOT_VARIED
                                                   : un->varied + panel * HF_VARIED_PANEL(un->histosys_count)};
-        for (uint32_t b = 0; b < bins; b++)
-            f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] =
-                unit->sample->data[ch->first_bin + first + b];
+        for (uint32_t b = 0; b < bins; b++) {
+            const uint32_t bin = ch->first_bin + first + b;
+            const double rate = unit->sample->data[bin];
+            const bool lifted = hf_is_lifted(unit->sample, ch->source->n_bins, rate);
+            f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] = lifted ? 0.0 : rate;
+            if (lifted) f->reals.at[HEADER(f, HF_R_SHAPE_LIFT) + 8 * cell + b] = rate;
+            if (unit->errors) f->reals.at[HEADER(f, HF_R_MCSTAT) + 8 * cell + b] = unit->errors[bin];
+        }
     }
 }
 
@@ -410,7 +431,8 @@ struct run {
 
 static uint32_t rows_of(const struct channel *ch)
 {
-    return (uint32_t)(ch->n_bins * (1 + (ch->record.common ? 0 : ch->record.sets)));
+    const uint32_t coupled = ch->record.common ? 0 : ch->record.sets;
+    return ch->n_bins * (1 + coupled + (ch->record.mcstat ? 1 : 0));
 }
 
 /* `uses`, of blocks: also those of the channel. Returns how many are in use. */
@@ -418,6 +440,7 @@ static uint32_t join_blocks(const struct freezer *f, const struct channel *ch, u
 {
     const struct unit *units = &f->units[ch->record.first_unit];
     uint32_t count = 0;
+    freeze_use_arguments(f, ch, uses);
     for (uint32_t b = 0; b < f->n.blocks; b++) {
         for (uint32_t u = 0; u < ch->record.units && !uses[b]; u++)
             uses[b] = units[u].place[b] != NONE || units[u].scalar_place[b] != NONE;
@@ -491,7 +514,7 @@ static bool list_channel_blocks(struct freezer *f, struct channel *ch, const str
             f->ints.at[HEADER(f, entry_tables[entry->kind].spot) + entry->number] =
                 8 * position[slot / 8] + slot % 8;
         }
-    return true;
+    return freeze_function_spots(f, ch, position);
 }
 
 static void push_pair(struct freezer *f, uint32_t left, uint32_t right)
@@ -610,8 +633,9 @@ static bool place_channel(struct freezer *f, uint32_t c, const struct run *run, 
     n->local_l += (size_t)record->panels * 4 * record->sets * (record->sets ? record->sets - 1 : 0);
     if (!list_works(f, ch, marks)) return false;
     write_panels(f, c);
-    const size_t jacobian = 64 * (size_t)record->blocks * (1 + record->sets),
-                 cell_temp = 24 * (size_t)record->units + 16;
+    const size_t more = record->mcstat ? 1 : 0,
+                 jacobian = 64 * (size_t)record->blocks * (1 + record->sets + more),
+                 cell_temp = 24 * (size_t)record->units + 16 + 8 * more;
     if (jacobian > n->jacobian) n->jacobian = jacobian;
     if (cell_temp > n->cell_temp) n->cell_temp = cell_temp;
     return true;
@@ -715,13 +739,19 @@ bool freeze_tables(struct freezer *f)
     number_slots(f);
     if (!make_shift_codes(f)) return false;
     choose_codes(f);
+    count_mcstat(f);
     count_shapes(f);
     count_widths(f);
     if (!make_tables(f)) return false;
+    if (!freeze_find_functions(f)) return false;
     write_header(f);
     f->reals.at[HEADER(f, HF_R_CLIPS)] = f->options->clip_sample_at;
     f->reals.at[HEADER(f, HF_R_CLIPS) + 1] = f->options->clip_bin_at;
+    if (f->n.mcstat_units)
+        f->reals.at[HEADER(f, HF_R_CLIPS) + 2] =
+            f->options->clip_bin ? fmax(f->options->clip_bin_at, HF_MCSTAT_LEAST) : HF_MCSTAT_LEAST;
     hf_set_record *sets = RECORDS(f, set, SETS);
     for (size_t l = 0; l < f->n.sets; l++) sets[l] = f->sets[l].record;
-    return write_units(f) && write_shift_codes(f) && place_channels(f) && write_works(f) && write_pairs(f);
+    return write_units(f) && write_shift_codes(f) && freeze_functions(f) && place_channels(f) &&
+           write_works(f) && write_pairs(f);
 }

@@ -97,6 +97,11 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
                                   "the model",
                                   t, f->spec->sets[sample->modifiers[k].set].name, wanted->sample,
                                   wanted->channel);
+    if (!whole && type == HF_NORMSYS && hf_find_type(sample, HF_MCSTAT))
+        return paritas_refuse(f->context,
+                              "templates[%zu]: the sample '%.200s' has an mcstat in channel '%.200s', whose "
+                              "factors are frozen with the model",
+                              t, wanted->sample, wanted->channel);
     if (sample->shape.given)
         return paritas_refuse(f->context,
                               "templates[%zu]: the sample '%.200s' in channel '%.200s' has a shape, which is "

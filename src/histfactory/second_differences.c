@@ -1,14 +1,28 @@
 /* second_differences.c: of rates by each parameter: signs of several minima. */
 #include "histfactory/second_differences.h"
+#include "base/expression.h"
 #include "base/math/host_math.h"
 #include "fit/fit_rows.h"
 #include "histfactory/histfactory_arrays.h"
+#include "histfactory/histfactory_frozen.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Factors that are functions of parameters, in order. */
+struct functions {
+    const struct hf_function *list;
+    const hf_function_record *records;
+    uint32_t n;
+    size_t slots;
+    uint32_t *number; /* by slot: its function + 1; 0: none */
+    double *bends;    /* by function, then slot: f(+1) + f(-1) - 2 f(0) */
+    double *room;     /* of arguments, of a stack */
+};
+
 struct differences {
     const struct frozen *model;
+    struct functions functions;
     const double *row;     /* where units' numbers are its own; NULL: nowhere */
     const double *weights; /* by place; NULL: sums of squares, each in units of the bin's variance */
     double *values;        /* of slots */
@@ -105,6 +119,67 @@ static void find_factors(struct differences *d)
         }
 }
 
+/* ---- functions ---- */
+
+static bool find_functions(struct differences *d, struct arena *arena, size_t slots)
+{
+    const struct hf_spec *spec = ((const struct hf_model *)d->model)->spec;
+    const uint32_t *mi = d->model->tables.ints;
+    struct functions *f = &d->functions;
+    f->list = spec->functions;
+    f->n = spec->n_functions;
+    f->slots = slots;
+    f->number = arena_array(arena, slots + 1, sizeof *f->number);
+    if (f->n == 0) return f->number;
+    f->records = (const void *)(mi + ((const hf_functions_record *)(mi + HF_HEADER))->functions);
+    size_t room = 1;
+    for (uint32_t k = 0; k < f->n; k++) {
+        const size_t own = (size_t)f->list[k].expression->n_names + f->list[k].expression->depth;
+        if (own > room) room = own;
+    }
+    f->bends = arena_array(arena, f->n * slots, sizeof *f->bends);
+    f->room = arena_array(arena, room, sizeof *f->room);
+    for (uint32_t k = 0; f->number && k < f->n; k++) f->number[f->records[k].slot] = k + 1;
+    return f->number && f->bends && f->room;
+}
+
+/* Values of all functions at the values of the others; NaN outside their domain. */
+static void put_functions(struct differences *d)
+{
+    const struct functions *f = &d->functions;
+    for (uint32_t k = 0; k < f->n; k++) {
+        const struct expression *e = f->list[k].expression;
+        const uint32_t *arguments = d->model->tables.ints + f->records[k].arguments;
+        for (uint32_t i = 0; i < e->n_names; i++) f->room[i] = d->values[arguments[i]];
+        d->values[f->records[k].slot] = expression_value(e, f->room, f->room + e->n_names);
+    }
+}
+
+static double finite_or_0(double value)
+{
+    return isfinite(value) ? value : 0.0;
+}
+
+/* Functions, and how they bend along each parameter; 0 outside their domain. */
+static void bend_functions(struct differences *d)
+{
+    const struct functions *f = &d->functions;
+    static const double steps[] = {1.0, -1.0, 0.0}, weights[] = {1.0, 1.0, -2.0};
+    for (size_t p = 0; f->n > 0 && p < d->model->n_parameters; p++) {
+        const uint32_t slot = d->model->slot_of[p];
+        const double value = d->values[slot];
+        for (int i = 0; i < 3; i++) {
+            d->values[slot] = value + steps[i];
+            put_functions(d);
+            for (uint32_t k = 0; k < f->n; k++)
+                f->bends[k * f->slots + slot] += weights[i] * d->values[f->records[k].slot];
+        }
+    }
+    for (size_t i = 0; i < f->n * f->slots; i++) f->bends[i] = finite_or_0(f->bends[i]);
+    for (uint32_t k = 0; k < f->n; k++)
+        d->values[f->records[k].slot] = finite_or_0(d->values[f->records[k].slot]);
+}
+
 /* Adds `part` of a unit's bins to the sum of a slot, or to the panel's. */
 static void add_part(struct differences *d, uint32_t slot, const double *weights, double part,
                      const double *bins)
@@ -117,6 +192,25 @@ static void add_part(struct differences *d, uint32_t slot, const double *weights
             d->by_slot[slot][b] += part * bins[b];
     }
     d->sums[slot] += part * sum;
+}
+
+/* What a unit's functions do to its rates. `shifted`: without factors, `normsys`: the unit's. */
+static void add_functions(struct differences *d, const hf_unit_record *unit, const double *weights,
+                          const double *normsys, const double *shifted)
+{
+    const uint32_t *mi = d->model->tables.ints, *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars,
+                   dense = mi[HF_DENSE];
+    for (uint32_t k = 0; k < unit->scalar_count; k++) {
+        const uint32_t number = d->functions.number[scalar_slot[k]];
+        double others = 1.0;
+        if (number == 0) continue;
+        for (uint32_t e = 0; e < unit->normsys_count; e++) others *= normsys[e];
+        for (uint32_t j = 0; j < unit->scalar_count; j++)
+            if (j != k) others *= d->values[scalar_slot[j]];
+        const double *bends = d->functions.bends + (size_t)(number - 1) * d->functions.slots;
+        for (uint32_t slot = 0; slot < dense; slot++)
+            if (bends[slot] != 0.0) add_part(d, slot, weights, others * bends[slot], shifted);
+    }
 }
 
 /* `weights`: of the panel's bins, or NULL. */
@@ -136,6 +230,7 @@ static void add_unit(struct differences *d, const hf_unit_record *unit, const st
     }
     for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= d->values[scalar_slot[k]];
     for (uint32_t e = 0; e < unit->normsys_count; e++) factor *= factors[e];
+    if (d->functions.n > 0) add_functions(d, unit, weights, factors, rates);
     for (uint32_t b = 0; b < 8; b++) {
         rates[b] *= factor;
         d->rates[b] += rates[b];
@@ -210,9 +305,11 @@ paritas_status hf_second_differences(paritas_context *context, const struct froz
                             .by_slot = arena_array(&arena, dense + 1, sizeof *d.by_slot)};
     double *row = arena_array(&arena, model->n_places + 1, sizeof *row),
            *by_place = arena_array(&arena, model->n_places + 1, sizeof *by_place);
-    const bool whole = d.values && d.sums && d.factors && d.bends && d.by_slot && row && by_place;
+    const bool whole = d.values && d.sums && d.factors && d.bends && d.by_slot && row && by_place &&
+                       find_functions(&d, &arena, slots);
     if (whole) {
         for (size_t p = 0; p < model->n_parameters; p++) d.values[model->slot_of[p]] = point[p];
+        bend_functions(&d);
         if (data) rows_put_data(model, data, row);
         for (size_t i = 0; i < model->n_main && weights; i++) by_place[model->place_of[i]] = weights[i];
         d.row = data ? row : NULL;

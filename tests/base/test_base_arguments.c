@@ -1,6 +1,7 @@
 /* test_base_arguments.c: every public function refuses a pointer that is NULL, by its name. */
 #include "common.h"
 #include "paritas.h"
+#include "paritas_datacard.h"
 #include "paritas_days.h"
 #include "paritas_er.h"
 #include "paritas_gradient.h"
@@ -58,6 +59,10 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_workspace_rename, (C, P(workspace), NULL, P(out)))                                           \
     F(paritas_workspace_combine, (C, P(left), P(right), NULL, 0, P(out)))                                  \
     F(paritas_workspace_inspect, (C, P(workspace), P(out)))                                                \
+    F(paritas_datacard_read, (C, P(path), NULL, P(workspace)))                                             \
+    F(paritas_datacard_parse, (C, P(text), 1, NULL, NULL, P(workspace)))                                   \
+    F(paritas_document_read, (C, P(path), NULL, P(workspace)))                                             \
+    F(paritas_datacard_names, (C, P(workspace), P(names)))                                                 \
     F(paritas_model_create, (C, P(workspace), NULL, P(model)))                                             \
     F(paritas_model_define, (C, P(description), P(model)))                                                 \
     F(paritas_model_parameter_index, (C, P(model), P(name), P(index)))                                     \

@@ -72,7 +72,6 @@ LETTERS = {name: set(re.findall(r"^  (-.),", run(*name.split(), "--help").stdout
         ),
         ("fit x --rMin 0", "fit has no option --rMin: bounds stand in the workspace"),
         ("fit x --setParameterRanges r=0,1", "bounds stand in the workspace"),
-        ("limit x -m 125", "limit has no option -m: the mass is in the workspace or its patch"),
         ("fit x --freezeParameters a", "fit has no option --freezeParameters; paritas says --fix NAME=V"),
         ("fit x --dataset asimov", "fit has no option --dataset: the data are the workspace's observations"),
         ("ranking x --max_pars 5", "ranking has no option --max_pars; paritas says --top N"),

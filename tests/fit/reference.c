@@ -238,6 +238,39 @@ static struct jet shape_factor(const struct reference *reference, const struct h
                   chain(sum, 1.0 / sum.v, -1.0 / (sum.v * sum.v), 2.0 / (sum.v * sum.v * sum.v)));
 }
 
+static struct jet root(struct jet x)
+{
+    const double r = sqrt(x.v);
+    return r > 0.0 ? chain(x, r, 0.5 / r, -0.25 / (r * x.v)) : constant(0.0);
+}
+
+/* Adds a channel's mcstat to its rates. `common`: the samples' factors that all bins share; then those
+ * without a factor `zero` that is 0. */
+static void add_errors(const struct reference *reference, const struct hf_channel *channel,
+                       const struct jet *common, struct jet zero, const double *point, size_t i, size_t j,
+                       struct jet *rates)
+{
+    for (uint32_t b = 0; b < channel->n_bins; b++) {
+        struct jet squares = constant(0.0), others = squares, gamma = constant(0.0),
+                   *rate = &rates[channel->first_bin + b];
+        bool any = false;
+        for (uint32_t s = 0; s < channel->n_samples; s++)
+            for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
+                const struct hf_modifier *m = &channel->samples[s].modifiers[k];
+                if (m->type != HF_MCSTAT) continue;
+                const struct jet error = scaled(m->uncertainty[b], common[s]);
+                const struct jet other = scaled(m->uncertainty[b], common[channel->n_samples + s]);
+                squares = add(squares, times(error, error));
+                others = add(others, times(other, other));
+                gamma = parameter(point, reference->spec->sets[m->set].first + b, i, j);
+                any = true;
+            }
+        const struct jet error = squares.v > 0.0 ? root(squares) : times(zero, root(others));
+        *rate = add(*rate, times(gamma, error));
+        if (any && rate->v < 1e-9) *rate = constant(1e-9);
+    }
+}
+
 void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j,
                      struct jet *rates)
 {
@@ -245,18 +278,31 @@ void reference_rates(const struct reference *reference, const double *point, siz
     size_t polynomial_at = 0;
     for (uint32_t c = 0; c < spec->n_channels; c++) {
         const struct hf_channel *channel = &spec->channels[c];
+        struct jet *factors = calloc(2 * channel->n_samples, sizeof *factors), zero = constant(0.0);
+        if (!factors) abort();
         for (uint32_t b = 0; b < channel->n_bins; b++) rates[channel->first_bin + b] = constant(0.0);
         for (uint32_t s = 0; s < channel->n_samples; s++) {
             const struct hf_sample *sample = &channel->samples[s];
             /* factors that all bins of the sample share */
-            struct jet common = constant(1.0);
+            struct jet common = constant(1.0), others = common;
             for (uint32_t k = 0; k < sample->n_modifiers; k++) {
                 const struct hf_modifier *m = &sample->modifiers[k];
                 const struct jet x = parameter(point, spec->sets[m->set].first, i, j);
-                if (m->type == HF_NORMSYS)
-                    common = times(common, normsys(reference, m, reference->polynomials[polynomial_at++], x));
-                if (m->type == HF_NORMFACTOR || m->type == HF_LUMI) common = times(common, x);
+                struct jet last = constant(1.0);
+                if (m->type == HF_NORMSYS) {
+                    last = normsys(reference, m, reference->polynomials[polynomial_at++], x);
+                    common = times(common, last);
+                }
+                if (m->type == HF_NORMSYS) others = times(others, last);
+                if (m->type != HF_NORMFACTOR && m->type != HF_LUMI) continue;
+                common = times(common, x);
+                if (x.v != 0.0)
+                    others = times(others, x);
+                else
+                    zero = x;
             }
+            factors[s] = common;
+            factors[channel->n_samples + s] = others;
             common = times(common, shape_factor(reference, sample, channel->n_bins, point, i, j));
             for (uint32_t b = 0; b < channel->n_bins; b++) {
                 struct jet factor = common;
@@ -267,6 +313,8 @@ void reference_rates(const struct reference *reference, const double *point, siz
                 rates[channel->first_bin + b] = add(rates[channel->first_bin + b], rate);
             }
         }
+        add_errors(reference, channel, factors, zero, point, i, j, rates);
+        free(factors);
         for (uint32_t b = 0; b < channel->n_bins; b++)
             if (reference->clip_bin && rates[channel->first_bin + b].v < reference->clip_bin_at)
                 rates[channel->first_bin + b] = constant(reference->clip_bin_at);

@@ -80,20 +80,26 @@ static void show_tally(const char *what, const struct tally *tally)
         what, tally->models, tally->converged, tally->slow, (unsigned)RESTARTS, tally->beaten, tally->basins);
 }
 
-TEST(restarts_never_undercut_a_converged_answer_of_random_models)
+static void try_random(uint64_t first, uint64_t end, unsigned traits, const char *what)
 {
     struct tally tally = {0};
-    for (uint64_t seed = 0; seed < 150; seed++) {
-        char *text = random_workspace(seed, TRAIT_ALL), name[32];
+    for (uint64_t seed = first; seed < end; seed++) {
+        char *text = random_workspace(seed, traits), name[48];
         struct fixture f = make_fixture(text, NULL, NULL);
-        snprintf(name, sizeof name, "random model %u", (unsigned)seed);
+        snprintf(name, sizeof name, "%s %u", what, (unsigned)seed);
         try_restarts(&f, name, seed + 7, &tally);
         free_fixture(&f);
         free(text);
     }
-    show_tally("random models", &tally);
+    show_tally(what, &tally);
     assert_int_equal(tally.beaten, 0);
     assert_true(tally.converged >= 0.95 * tally.models);
+}
+
+TEST(restarts_never_undercut_a_converged_answer_of_random_models)
+{
+    try_random(0, 150, TRAIT_ALL, "random model");
+    try_random(600, 640, TRAIT_ALL | TRAIT_MCSTAT, "mcstat");
 }
 
 static void try_published(bool large)
@@ -216,8 +222,8 @@ static double covariance_defect(const struct fixture *f)
 TEST(covariance_is_the_inverse_of_the_hessian)
 {
     double worst = 0.0;
-    for (uint64_t seed = 0; seed < 60; seed++) {
-        char *text = random_workspace(seed, TRAIT_ALL);
+    for (uint64_t seed = 0; seed < 80; seed++) {
+        char *text = random_workspace(seed, TRAIT_ALL | (seed < 60 ? 0 : TRAIT_MCSTAT));
         struct fixture f = make_fixture(text, NULL, NULL);
         const double defect = covariance_defect(&f);
         if (defect > worst) worst = defect;

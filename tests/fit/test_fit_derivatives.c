@@ -187,6 +187,39 @@ TEST(derivatives_are_exact_for_every_law_of_constraints)
     compare_random_models("laws", 9000, TRAIT_ALL | TRAIT_LAWS);
 }
 
+TEST(derivatives_are_exact_where_errors_add_to_rates)
+{
+    compare_random_models("mcstat", 11000, TRAIT_ALL | TRAIT_MCSTAT);
+    compare_random_models("mcstat, mixed codes", 11100, TRAIT_ALL | TRAIT_MCSTAT | TRAIT_CODES);
+    compare_random_models("mcstat, laws", 11200, TRAIT_ALL | TRAIT_MCSTAT | TRAIT_LAWS);
+}
+
+/* At mu = 0, where signals alone have errors: from above. */
+TEST(derivatives_are_exact_where_no_error_is_left)
+{
+    static const char text[] =
+        "{\"channels\": [{\"name\": \"A\", \"samples\": ["
+        "{\"name\": \"signal\", \"data\": [4.0, 3.0], \"modifiers\": ["
+        "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": "
+        "\"normfactor\", \"data\": null}, "
+        "{\"name\": \"a\", \"type\": \"normsys\", \"data\": {\"hi\": 1.3, \"lo\": 0.8}}, "
+        "{\"name\": \"prop\", \"type\": \"mcstat\", \"data\": [2.0, 1.5]}]}, "
+        "{\"name\": \"other\", \"data\": [2.0, 5.0], \"modifiers\": ["
+        "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
+        "{\"name\": \"b\", \"type\": \"normsys\", \"data\": {\"hi\": 1.2, \"lo\": 0.7}}, "
+        "{\"name\": \"prop\", \"type\": \"mcstat\", \"data\": [1.0, 0.5]}]}, "
+        "{\"name\": \"top\", \"data\": [30.0, 20.0], \"modifiers\": ["
+        "{\"name\": \"a\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
+        "\"observations\": [{\"name\": \"A\", \"data\": [33, 29]}], "
+        "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], "
+        "\"version\": \"1.0.0\"}";
+    struct worst worst = {0};
+    struct fixture f = make_fixture(text, NULL, NULL);
+    compare_model(&f, NULL, 5, 9, SIZE_MAX, &worst);
+    free_fixture(&f);
+    check_worst("no error is left", &worst);
+}
+
 TEST(derivatives_are_exact_where_rates_are_clipped)
 {
     struct worst worst = {0};
@@ -197,7 +230,7 @@ TEST(derivatives_are_exact_where_rates_are_clipped)
         /* high enough to be met often */
         options.clip_sample_at = seed % 2 ? 1.0 : 12.0;
         options.clip_bin_at = seed % 2 ? 3.0 : 50.0;
-        char *text = random_workspace(seed, TRAIT_ALL);
+        char *text = random_workspace(seed, TRAIT_ALL | (seed % 2 ? TRAIT_MCSTAT : 0));
         struct fixture f = make_fixture(text, NULL, &options);
         compare_model(&f, &options, seed, 2, SIZE_MAX, &worst);
         free_fixture(&f);
@@ -343,6 +376,8 @@ int main(void)
         cmocka_unit_test(derivatives_are_exact_where_each_modifier_has_its_code),
         cmocka_unit_test(derivatives_are_exact_for_what_datacards_have),
         cmocka_unit_test(derivatives_are_exact_for_every_law_of_constraints),
+        cmocka_unit_test(derivatives_are_exact_where_errors_add_to_rates),
+        cmocka_unit_test(derivatives_are_exact_where_no_error_is_left),
         cmocka_unit_test(derivatives_are_exact_where_rates_are_clipped),
         cmocka_unit_test(derivatives_are_exact_in_every_width),
         cmocka_unit_test(derivatives_are_exact_in_channels_of_many_bins),

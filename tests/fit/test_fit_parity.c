@@ -125,6 +125,9 @@ TEST(every_build_answers_the_same_bits_for_mixed_codes_and_every_law)
                        seed % 2 ? 64 : 32, &compared);
     for (uint64_t seed = 401; seed < 403; seed += SHARE)
         compare_random(seed, TRAIT_ALL | TRAIT_LAWS, NULL, "laws", FAST_PARTS, seed % 2 ? 64 : 32, &compared);
+    for (uint64_t seed = 501; seed < 505; seed += SHARE)
+        compare_random(seed, TRAIT_ALL | TRAIT_MCSTAT, NULL, "mcstat", FAST_PARTS, seed % 2 ? 64 : 32,
+                       &compared);
     print_message("%zu bytes compared\n", compared);
 }
 

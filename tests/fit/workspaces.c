@@ -86,6 +86,7 @@ struct draw {
     unsigned serial;                      /* of shapesys names */
     unsigned n_codes;                     /* written so far */
     bool lumi, shape;                     /* was one written? */
+    bool mcstat;                          /* has the channel one? */
 };
 
 static void put_shapesys(struct draw *d, const double *data, unsigned bins)
@@ -96,6 +97,22 @@ static void put_shapesys(struct draw *d, const double *data, unsigned bins)
         uncertainty[random_below(&d->random, bins)] = 0.0;
     put(&d->out, ", {\"name\": \"gamma_%u\", \"type\": \"shapesys\", \"data\": ", d->serial++);
     put_numbers(&d->out, uncertainty, bins);
+    put(&d->out, "}");
+}
+
+/* Not of all samples; with dead bins none in the last one. */
+static void put_mcstat(struct draw *d, unsigned channel, unsigned sample, const double *data, unsigned bins)
+{
+    double errors[MAX_BINS];
+    if (!d->mcstat || (sample != 1 && chance(&d->random, 0.2))) return;
+    for (unsigned b = 0; b < bins; b++)
+        errors[b] = 0.3 * sqrt(data[b]) * random_uniform(&d->random, 0.1, 1.0) + 0.05;
+    if (d->traits & TRAIT_DEAD) {
+        errors[bins - 1] = 0.0;
+        if (sample > 0) errors[random_below(&d->random, bins)] = 0.0;
+    }
+    put(&d->out, ", {\"name\": \"prop_%u\", \"type\": \"mcstat\", \"data\": ", channel);
+    put_numbers(&d->out, errors, bins);
     put(&d->out, "}");
 }
 
@@ -163,9 +180,9 @@ static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, con
         if (d->kinds[a] & 2) {
             const double spread = chance(r, 0.2) ? 0.0 : 0.15;
             static const char *const codes[] = {"code0",  "code1", "code2", "code2c",
-                                                "code4p", "code5", "code6"};
+                                                "code4p", "code5", "code6"}; /* mcstat: 2, 2c, 4p */
             put(&d->out, ", {\"name\": \"alpha_%u\", \"type\": \"histosys\", \"data\": {", a);
-            put_code(d, codes, 7);
+            put_code(d, d->mcstat ? codes + 2 : codes, d->mcstat ? 3 : 7);
             put_card_code(d, false);
             put(&d->out, "\"hi_data\": ");
             for (unsigned b = 0; b < bins; b++)
@@ -188,6 +205,7 @@ static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, con
         put_numbers(&d->out, values, bins);
         put(&d->out, "}");
     }
+    put_mcstat(d, channel, sample, data, bins);
     if (chance(r, 0.25)) put_shapesys(d, data, bins);
     if (d->traits & TRAIT_SETS) {
         if (chance(r, 0.5)) put_shapesys(d, data, bins);
@@ -242,6 +260,7 @@ char *random_workspace(uint64_t seed, unsigned traits)
         bins[c] = (d.traits & TRAIT_WIDE) ? wide[random_below(r, 5)] : narrow[random_below(r, 5)];
         const unsigned samples = 2 + random_below(r, 3);
         const bool staterror = chance(r, 0.6);
+        d.mcstat = (traits & TRAIT_MCSTAT) && chance(r, 0.7);
         const double scale = chance(r, 0.3) ? 3.0 : chance(r, 0.3) ? 2000.0 : 60.0;
         for (unsigned b = 0; b < bins[c]; b++) observed[c][b] = 0.0;
         put(&d.out, "%s{\"name\": \"channel_%u\", \"samples\": [", c ? ", " : "", (c * 5 + 3) % 7);
@@ -261,7 +280,7 @@ char *random_workspace(uint64_t seed, unsigned traits)
              * set */
             if ((d.traits & TRAIT_FREE_SHAPE) && s == 1 && c < 2)
                 put(&d.out, ", {\"name\": \"shape%s\", \"type\": \"shapefactor\", \"data\": null}",
-                    bins[c] == bins[0] ? "" : "_1");
+                    bins[c] == bins[0] && (c == 0 || !(traits & TRAIT_MCSTAT)) ? "" : "_1");
             put(&d.out, "]}");
         }
         put(&d.out, "]}");

@@ -28,9 +28,10 @@ enum workspace_traits {
     TRAIT_ZEROS = 32, /* zero and fractional counts */
     TRAIT_NO_POI = 64,
     TRAIT_ALL = 127,
-    TRAIT_CODES = 128, /* interpolations of their own; takes no draw */
-    TRAIT_LAWS = 256,  /* constraints beyond pyhf's; takes no draw */
-    TRAIT_CARDS = 512  /* what datacards ask of normsys, histosys and samples; takes no draw */
+    TRAIT_CODES = 128,  /* interpolations of their own; takes no draw */
+    TRAIT_LAWS = 256,   /* constraints beyond pyhf's; takes no draw */
+    TRAIT_MCSTAT = 512, /* errors that add to rates, in most channels */
+    TRAIT_CARDS = 1024  /* what datacards ask of normsys, histosys and samples; takes no draw */
 };
 
 /* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */

@@ -41,6 +41,8 @@ static void check_sample(const struct hf_spec *spec, const struct hf_channel *ch
                 check(finite(modifier->hi_data[b]) && finite(modifier->lo_data[b]));
             if (modifier->type == HF_STATERROR || modifier->type == HF_SHAPESYS)
                 check(finite(modifier->uncertainty[b]));
+            if (modifier->type == HF_MCSTAT)
+                check(finite(modifier->uncertainty[b]) && modifier->uncertainty[b] >= 0.0);
         }
     }
 }

@@ -46,10 +46,20 @@
     "{\"name\": \"QS\", \"samples\": ["                                                                      \
     "{\"name\": \"qcd\", \"data\": [20.0, 14.0], \"modifiers\": [{\"name\": \"free\", \"type\": "            \
     "\"shapefactor\", \"data\": null}, "                                                                     \
-    "{\"name\": \"width\", \"type\": \"shapesys\", \"data\": [2.0, 1.5]}]}]}], "                             \
+    "{\"name\": \"width\", \"type\": \"shapesys\", \"data\": [2.0, 1.5]}]}]}, "                              \
+    "{\"name\": \"MR\", \"samples\": ["                                                                      \
+    "{\"name\": \"signal\", \"data\": [5.0, 4.0], \"modifiers\": [{\"name\": \"mu\", \"type\": "             \
+    "\"normfactor\", \"data\": null}, {\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": "     \
+    "1.3, "                                                                                                  \
+    "\"lo\": 0.8}}, {\"name\": \"prop\", \"type\": \"mcstat\", \"data\": [1.0, 2.0]}]}, "                    \
+    "{\"name\": \"top\", \"data\": [30.0, 21.0], \"modifiers\": [{\"name\": \"k\", \"type\": "               \
+    "\"normfactor\", \"data\": null}, "                                                                      \
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [31.0, 23.0], \"lo_data\": [28.0, " \
+    "20.0]}}, {\"name\": \"prop\", \"type\": \"mcstat\", \"data\": [3.0, 1.5]}]}]}], "                       \
     "\"observations\": [{\"name\": \"SR\", \"data\": [62, 70, 0]}, {\"name\": \"CR\", \"data\": [108, 77, "  \
     "61, 49, 45, 30, 25, 15, 11, 9.5]}, "                                                                    \
-    "{\"name\": \"QR\", \"data\": [44, 31]}, {\"name\": \"QS\", \"data\": [19, 15]}], "                      \
+    "{\"name\": \"QR\", \"data\": [44, 31]}, {\"name\": \"QS\", \"data\": [19, 15]}, "                       \
+    "{\"name\": \"MR\", \"data\": [38, 22]}], "                                                              \
     "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": ["                   \
     "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": "      \
     "[0.03]}"
@@ -88,6 +98,8 @@ static const paritas_template all_templates[] = {
     {PARITAS_TEMPLATE_SHAPESYS, "SR", "top", "fake"},
     {PARITAS_TEMPLATE_STATERROR, "CR", "top", "stat_CR"},
     {PARITAS_TEMPLATE_SHAPESYS, "QS", "qcd", "width"},
+    {PARITAS_TEMPLATE_NOMINAL, "MR", "signal", NULL},
+    {PARITAS_TEMPLATE_HISTOSYS_UP, "MR", "top", "jes"},
 };
 
 /* A function of one number. */

@@ -15,6 +15,7 @@ struct calling {
     paritas_device_info device;
     paritas_prune_options prune;
     paritas_rename_options rename;
+    paritas_datacard_options datacard;
     paritas_model_options model_options;
     paritas_model_description description;
     paritas_job jobs[FEW];
@@ -62,6 +63,7 @@ static void set_up(struct calling *c)
     c->device.size = sizeof c->device;
     c->prune = (paritas_prune_options)PARITAS_PRUNE_OPTIONS_DEFAULT;
     c->rename = (paritas_rename_options)PARITAS_RENAME_OPTIONS_DEFAULT;
+    c->datacard = (paritas_datacard_options)PARITAS_DATACARD_OPTIONS_DEFAULT;
     c->model_options = (paritas_model_options)PARITAS_MODEL_OPTIONS_DEFAULT;
     c->description = (paritas_model_description)PARITAS_MODEL_DESCRIPTION_DEFAULT;
     memset(c->jobs, 0, sizeof c->jobs);
@@ -128,6 +130,15 @@ static paritas_status call_workspace_prune(const struct fixture *f, struct calli
 {
     paritas_workspace *out;
     const paritas_status status = paritas_workspace_prune(f->context, f->workspace, &c->prune, &out);
+    return free_document(status, out);
+}
+
+static paritas_status call_datacard_parse(const struct fixture *f, struct calling *c)
+{
+    static const char card[] = "observation 1\nbin a\nprocess b\nprocess 1\nrate 1\n";
+    paritas_workspace *out;
+    const paritas_status status =
+        paritas_datacard_parse(f->context, card, sizeof card - 1, "card", &c->datacard, &out);
     return free_document(status, out);
 }
 
@@ -253,6 +264,7 @@ static const struct {
     TAKES(list_devices, "devices", paritas_device_info, device),
     TAKES(workspace_prune, "options", paritas_prune_options, prune),
     TAKES(workspace_rename, "options", paritas_rename_options, rename),
+    TAKES(datacard_parse, "options", paritas_datacard_options, datacard),
     TAKES(model_create, "options", paritas_model_options, model_options),
     TAKES(model_define, "description", paritas_model_description, description),
     TAKES(fit, "options", paritas_fit_options, fit_options),

@@ -15,8 +15,9 @@ struct source {
     const struct published *published;
     double tiny;
     uint64_t seed;
-    bool has_poi;
+    bool has_poi, mcstat;
     int normsys_code, histosys_code, clips, templates;
+    bool functions;
 };
 
 static const paritas_template templates[] = {
@@ -36,6 +37,26 @@ static bool is_here(const struct published *analysis)
     return true;
 }
 
+/* The small model, in which a normfactor is a function: of another function, of parameters of all kinds, and
+ * of some that act nowhere else. */
+static char *with_functions(void)
+{
+    static const char
+        here[] = "\"parameters\": [",
+        functions[] =
+            "\"functions\": [{\"name\": \"k\", \"expression\": \"sqrt(one) * exp(0.1*two) / (1 "
+            "+ 0.2*jes^2) + l\"}, {\"name\": \"l\", \"expression\": \"0.02*mu*theory + "
+            "0.1*log(1.5 + one^two - jer/9)\"}], \"parameters\": [{\"name\": \"one\"}, {\"name\": "
+            "\"two\", \"bounds\": [[-5, 5]], \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": "
+            "[0.1], \"sigmas\": [0.7]}, ";
+    const char *at = strstr(small_workspace, here);
+    const size_t before = (size_t)(at - small_workspace), room = strlen(small_workspace) + sizeof functions;
+    char *text = malloc(room);
+    assert_non_null(text);
+    snprintf(text, room, "%.*s%s%s", (int)before, small_workspace, functions, at + strlen(here));
+    return text;
+}
+
 static struct fixture make_model(const struct source *source)
 {
     struct fixture f;
@@ -51,10 +72,12 @@ static struct fixture make_model(const struct source *source)
     options.clip_bin_at = 6.0;
     options.n_templates = source->templates ? COUNT(templates) : 0;
     options.templates = templates;
-    char *made = source->text   ? NULL
+    char *made = source->text        ? NULL
+                 : source->functions ? with_functions()
                  : source->tiny ? tiny_workspace(source->tiny)
                                 : random_workspace(source->seed,
-                                                   source->has_poi ? TRAIT_ALL & ~TRAIT_NO_POI : TRAIT_ALL);
+                                                   (source->has_poi ? TRAIT_ALL & ~TRAIT_NO_POI : TRAIT_ALL) |
+                                                       (source->mcstat ? TRAIT_MCSTAT : 0));
     f = make_fixture(made ? made : source->text, NULL, &options);
     free(made);
     return f;
@@ -76,12 +99,16 @@ static const struct source small = {.text = small_workspace},
                                       .histosys_code = PARITAS_HISTOSYS_CODE_2,
                                       .clips = 1},
                            with_templates = {.text = small_workspace, .templates = 1},
+                           with_mcstat = {.seed = 600, .has_poi = true, .mcstat = true},
+                           of_functions = {.functions = true},
                            roots = {.text = small_workspace,
                                     .normsys_code = PARITAS_NORMSYS_CODE_2C,
                                     .histosys_code = PARITAS_HISTOSYS_CODE_2C};
-enum { SMALL_MODELS = 5, PLAIN_MODELS = 2 };
+enum { SMALL_MODELS = 7, PLAIN_MODELS = 4 };
 static const struct subject small_models[SMALL_MODELS] = {{"small model", &small},
                                                           {"small model with templates", &with_templates},
+                                                          {"random model with mcstat", &with_mcstat},
+                                                          {"small model with functions", &of_functions},
                                                           {"small model in straight pieces", &straight},
                                                           {"small model, clipped", &clipped},
                                                           {"small model of ROOT's codes", &roots}};
@@ -247,7 +274,7 @@ void add_histfactory(struct matrix *matrix)
     ADD(matrix, fits_are_the_cpus, small_models, 1, stand_in, COUNT(stand_in));
     ADD(matrix, fits_are_the_cpus, small_models, 1, blocks_f32, COUNT(blocks_f32));
     ADD(matrix, values_and_draws_are_the_cpus, small_models, SMALL_MODELS, texts, COUNT(texts));
-    ADD(matrix, fits_within_bounds_are_the_cpus, small_models + 1, 1, texts, COUNT(texts));
+    ADD(matrix, fits_within_bounds_are_the_cpus, small_models + 1, 2, texts, COUNT(texts));
     if (FLUSH_IS_KNOWN) ADD(matrix, results_are_the_cpus, tiny_models, COUNT(tiny_models), metal_flushing, 1);
     add_published(matrix);
     add_opencl(matrix);

@@ -216,9 +216,9 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
         ),
         ("<Combination OutputFilePrefix=''/>", "channels: must not be empty"),
         (
-            "<Combination OutputFilePrefix=''><Function Name='f' Expression='exp(x)' "
+            "<Combination OutputFilePrefix=''><Function Name='f' Expression='abs(x)' "
             "Dependents='x,y'/></Combination>",
-            "cannot express the function 'exp\\(x\\)'",
+            "cannot express the function 'abs\\(x\\)'",
         ),
     ],
 )

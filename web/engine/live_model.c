@@ -33,7 +33,7 @@ void *EXPORT(live_allocate)(size_t size)
 bool EXPORT(live_read)(char *path)
 {
     const bool read =
-        done(paritas_open(NULL, &context)) && done(paritas_workspace_read(context, path, &workspace));
+        done(paritas_open(NULL, &context)) && done(paritas_document_read(context, path, NULL, &workspace));
     free(path);
     return read;
 }

@@ -16,7 +16,7 @@ static int run(struct session *session)
     const bool merge =
         option_flag(session, "--merge-channels") && !option_flag(session, "--no-merge-channels");
     TRY(load_workspace(session));
-    TRY(paritas_workspace_read(session->context, arguments->operands[1], &right));
+    TRY(read_document(session, arguments->operands[1], &right));
     const paritas_status status = paritas_workspace_combine(session->context, session->workspace, right,
                                                             option_text(session, "--join"), merge, &combined);
     paritas_workspace_free(right);

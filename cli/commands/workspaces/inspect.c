@@ -60,12 +60,14 @@ static void describe_unused(struct text *out, const struct json *unused)
     for (; one; one = one->next)
         text_format(out, "unused: observation of '%s', which is no channel\n", one->text);
     static const struct {
-        const char *key, *says;
-    } lists[] = {{"parameters", "configures"}, {"pois", "names the parameter of interest"}};
+        const char *key, *says, *why;
+    } lists[] = {{"parameters", "configures", "is no parameter"},
+                 {"pois", "names the parameter of interest", "is no parameter"},
+                 {"functions", "has the function", "no modifier has"}};
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         for (one = first_of(json_get(unused, lists[i].key)); one; one = one->next)
-            text_format(out, "unused: measurement '%s' %s '%s', which is no parameter\n",
-                        json_at(one, 0)->text, lists[i].says, json_at(one, 1)->text);
+            text_format(out, "unused: measurement '%s' %s '%s', which %s\n", json_at(one, 0)->text,
+                        lists[i].says, json_at(one, 1)->text, lists[i].why);
 }
 
 static void write_channels(struct session *session)
@@ -106,6 +108,22 @@ static void write_parameters(struct session *session)
     table_close(&table);
 }
 
+/* Factors that are expressions of parameters, in the measurement of this name. */
+static void write_functions(struct session *session, const struct json *functions, const char *measurement)
+{
+    struct table table;
+    bool any = false;
+    for (const struct json *one = first_of(functions); one; one = one->next) {
+        if (!json_text_is(json_at(one, 0), measurement)) continue;
+        if (!any) table_open(&table, &session->out, "function|expression", "l l");
+        any = true;
+        table_row(&table, json_at(one, 1)->text, json_at(one, 2)->text);
+    }
+    if (!any) return;
+    table_close(&table);
+    text_format(&session->out, "\n");
+}
+
 /* The one of --poi, or all that the measurement lists. */
 static void describe_pois(struct session *session)
 {
@@ -134,9 +152,10 @@ static void write_tables(struct session *session, const struct json *summary)
     text_format(out, "\n");
     write_parameters(session);
     text_format(out, "\n");
-    table_open(&table, out, "|measurement|poi", "l l l");
     const struct json *first = first_of(json_get(summary, "measurements"));
     const char *wanted = option_text(session, "--measurement");
+    write_functions(session, json_get(summary, "functions"), wanted ? wanted : json_at(first, 0)->text);
+    table_open(&table, out, "|measurement|poi", "l l l");
     for (const struct json *one = first; one; one = one->next) {
         const bool used = wanted ? json_text_is(json_at(one, 0), wanted) : one == first;
         table_row(&table, used ? "*" : "", json_at(one, 0)->text, json_at(one, 1)->text);

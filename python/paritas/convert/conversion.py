@@ -50,6 +50,9 @@ def beyond_pyhf(spec: dict[str, Any]) -> list[str]:
         if "pois" in measurement["config"]:
             place = f"/measurements/{i}/config/pois"
             notes.append(f"{place}: pyhf has one parameter of interest and refuses the workspace")
+        if measurement["config"].get("functions"):
+            place = f"/measurements/{i}/config/functions"
+            notes.append(f"{place}: pyhf has no functions of parameters and refuses the workspace")
     return notes
 
 

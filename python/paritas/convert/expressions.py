@@ -45,13 +45,73 @@ class UnreadExpression(Exception):
         super().__init__(why)
 
 
-def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Terms:
-    """Terms of a TFormula. names: the parameters; default: every name. Raises UnreadExpression."""
+def _parsed(expression: str) -> ast.expr:
     try:
-        tree = ast.parse(expression.strip().replace("^", "**"), mode="eval")
+        return ast.parse(expression.strip().replace("^", "**"), mode="eval").body
     except SyntaxError:
         raise UnreadExpression from None
-    return _evaluated(tree.body, names)
+
+
+def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Terms:
+    """Terms of a TFormula. names: the parameters; default: every name. Raises UnreadExpression."""
+    return _evaluated(_parsed(expression), names)
+
+
+def terms_of(tree: ast.expr) -> Optional[Terms]:
+    """None: the expression is no sum of terms."""
+    try:
+        return _evaluated(tree, None)
+    except UnreadExpression:
+        return None
+
+
+#: functions that a workspace's own expressions know, and their arguments
+SMOOTH = {"exp": 1, "log": 1, "sqrt": 1, "pow": 2}
+
+
+def smooth_expression(expression: str, names: Collection[str]) -> str:
+    """A TFormula as the expression of a workspace's function. Raises UnreadExpression."""
+    return ast.unparse(smooth_tree(expression, names))
+
+
+def smooth_tree(expression: str, names: Optional[Collection[str]] = None) -> ast.expr:
+    """The same before it is written. names: the parameters; default: every name."""
+    tree = _parsed(expression)
+    _check_smooth(tree, names)
+    return tree
+
+
+def _check_smooth(node: ast.AST, names: Optional[Collection[str]]) -> None:
+    parts: list[Any] = []
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return
+    if isinstance(node, ast.Name) and (names is None or node.id in names):
+        return
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
+        parts = [node.operand]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
+        if isinstance(node.op, ast.Div) and _is_integer(node.left) and _is_integer(node.right):
+            _refuse_rounded(node, _evaluated(node.left, names), _evaluated(node.right, names))
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        parts = node.args if SMOOTH.get(node.func.id) == len(node.args) else []
+    if not parts:
+        raise UnreadExpression(f"only sums, products, powers, {', '.join(SMOOTH)} of its parameters")
+    for part in parts:
+        _check_smooth(part, names)
+
+
+def _refuse_rounded(node: ast.BinOp, left: Terms, right: Terms) -> None:
+    """Refuses a quotient of integers that C++ rounds."""
+    if not (_is_integer(node.left) and _is_integer(node.right)):
+        return
+    text = ast.unparse(node).replace(" ", "")
+    exact = left.get((), 0.0) / right[()] if right else 0.0
+    if not exact.is_integer() or not right:
+        raise UnreadExpression(
+            f"an integer division: {text} is {math.trunc(exact)} in ROOT, {exact:g} elsewhere; write "
+            f"{text.replace('/', './', 1)}"
+        )
 
 
 def _evaluated(node: ast.AST, names: Optional[Collection[str]]) -> Terms:
@@ -76,15 +136,8 @@ def _evaluated(node: ast.AST, names: Optional[Collection[str]]) -> Terms:
             return plus(left, right, 1.0 if isinstance(node.op, ast.Add) else -1.0)
         if isinstance(node.op, ast.Mult):
             return times(left, right)
-        if isinstance(node.op, ast.Div) and _is_integer(node.left) and _is_integer(node.right):
-            text = ast.unparse(node).replace(" ", "")
-            exact = left.get((), 0.0) / right[()] if right else 0.0
-            if not exact.is_integer() or not right:
-                raise UnreadExpression(
-                    f"an integer division: {text} is {math.trunc(exact)} in ROOT, {exact:g} elsewhere; write "
-                    f"{text.replace('/', './', 1)}"
-                )
         if isinstance(node.op, ast.Div):
+            _refuse_rounded(node, left, right)
             return times(left, _power(right, Fraction(-1)))
         if isinstance(node.op, ast.Pow):
             return _power(left, _number(right))
@@ -119,6 +172,12 @@ def _power(terms: Terms, power: Fraction) -> Terms:
             found = times(found, terms)
         return found
     raise UnreadExpression
+
+
+def are_factors(terms: Terms, modifiers: list[dict[str, Any]]) -> bool:
+    """Has each parameter the power 1, also beside the sample's own factors?"""
+    own = {one["name"] for one in modifiers if one["type"] in ("normfactor", "lumi")}
+    return all(power == 1 and name not in own for key in terms for name, power in key)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from .._engine import InvalidInput
 from ..files import PathLike
 from ..workspace import Workspace
 from .conversion import Conversion, ConversionError, beyond_pyhf
-from .expressions import ONE, ScaledSample, expanded, times
+from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, times
 from .parameter_names import without_alpha
 from .pyhf_workspace import EMPTY_BIN, MODIFIERS, histograms, modifier
 from .root_files import Histogram, RootFiles
@@ -95,6 +95,7 @@ class _Reader:
         self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # with their places
         self.gaussian: dict[str, Element] = {}
         self.functions: dict[str, Function] = {}
+        self.kept: dict[str, str] = {}  # expressions of functions that are no sums of factors
         self.shape_bins: dict[str, int] = {}  # of shapefactors
         self.types: dict[str, set[str]] = {}  # of modifiers, by name; without those of bins
         self.poisson: list[str] = []  # staterrors with that law
@@ -202,7 +203,9 @@ class _Reader:
         self, element: Element, contents: list[float], modifiers: list[dict[str, Any]]
     ) -> ScaledSample:
         """The sample with the terms of its functions, which stand as factors."""
-        terms, rest = ONE, []
+        terms: Optional[Terms] = ONE
+        rest: list[dict[str, Any]] = []
+        scaling: list[tuple[dict[str, Any], Function]] = []
         for one in modifiers:
             if not MODIFIERS[one["type"]].per_bin:
                 self.types.setdefault(one["name"], set()).add(one["type"])
@@ -210,11 +213,16 @@ class _Reader:
             if not function:
                 rest.append(one)
                 continue
-            terms = times(terms, function.terms)
+            scaling.append((one, function))
+            terms = None if terms is None or function.terms is None else times(terms, function.terms)
             for dependent in function.dependents.values():
                 self.types.setdefault(dependent.name, set()).add("normfactor")
                 if dependent.config:
                     self.factors.setdefault(dependent.name, (dependent.config, element))
+        if terms is None or not are_factors(terms, rest):
+            terms = ONE
+            rest += [one for one, _ in scaling]
+            self.kept.update({one["name"]: function.expression for one, function in scaling})
         # errors of bins are set later, in place
         return ScaledSample(element, element.get("Name"), contents, rest, terms)
 
@@ -393,6 +401,8 @@ class _Reader:
         found: dict[str, Any] = {"poi": pois[0], "parameters": list(configs.values())}
         if len(pois) > 1 and self.strict:
             found["pois"] = list(dict.fromkeys(pois))
+        if self.kept:
+            found["functions"] = [{"name": name, "expression": text} for name, text in self.kept.items()]
         return {"name": element.get("Name"), "config": found}
 
     def _parameter(

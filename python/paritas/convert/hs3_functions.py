@@ -1,64 +1,80 @@
-"""HS3's functions of parameters, as factors of samples (expressions.py)."""
+"""HS3's functions of parameters, as factors of samples (expressions.py), or as functions of a workspace."""
 
+import ast
 import re
-from typing import Any, Container, Sequence
+from typing import Any, Callable, Container, Mapping, Sequence
 
-from .expressions import ONE, Terms, UnreadExpression, parameter_terms, plus, read_terms, times
+from .expressions import UnreadExpression, read_terms, smooth_tree
 from .hs3_document import Document
 from .json_nodes import Node
 
 _PARTS = {"product": "factors", "prod": "factors", "sum": "summands"}
 
 
-def function_terms(
+class _Inlined(ast.NodeTransformer):
+    """Functions of functions, written out."""
+
+    def __init__(self, inner: Callable[[str], ast.expr]) -> None:
+        self.inner = inner
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        return ast.Call(node.func, [self.visit(one) for one in node.args], [])
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.inner(node.id)
+
+
+def function_tree(
     document: Document, name: Node, parameters: Container[str], within: tuple[str, ...] = ()
-) -> Terms:
-    """Of a function by its name, of a parameter, or of a number. within: functions that this one is part
-    of."""
+) -> ast.expr:
+    """A function by its name, a parameter, or a number, as an expression of parameters alone. within:
+    functions that this one is part of."""
     if not isinstance(name.value, str):
-        return {(): name.number()} if name.number() else {}
+        return ast.Constant(name.number())
     if name.value in within:
         circle = " > ".join([*within[within.index(name.value) :], name.value])
         raise name.refuse(f"the function '{name.value}' is made from itself: {circle}")
     if name.value in document.tables["functions"]:
         node = document.look_up("functions", name)
-        return _terms(document, node, parameters, (*within, name.value))
+        within = (*within, name.value)
+        return _tree(node, lambda one: function_tree(document, one, parameters, within))
     if name.value not in parameters:
         raise name.refuse(f"'{name.value}' is neither a function nor in the parameter point")
-    return parameter_terms(name.value)
+    return ast.Name(name.value)
 
 
-def _terms(document: Document, node: Node, parameters: Container[str], within: tuple[str, ...]) -> Terms:
-    def inner(name: Node) -> Terms:
-        return function_terms(document, name, parameters, within)
-
+def _tree(node: Node, inner: Callable[[Node], ast.expr]) -> ast.expr:
     kind: Any = node.get("type").value
     if kind == "generic_function":
         given = node.object("name type expression")["expression"]
         try:
-            terms = read_terms(given.string())
+            tree = smooth_tree(given.string())
         except UnreadExpression as error:
             raise given.inexpressible(f"the function {given.value!r}: {error}") from None
-        found: Terms = {}
-        for key, value in terms.items():
-            product: Terms = {(): value}
-            for name, power in key:
-                part = inner(Node(name, given.path))
-                if power == 1:
-                    product = times(product, part)
-                elif part == parameter_terms(name):
-                    product = times(product, {((name, power),): 1.0})
-                else:
-                    raise given.inexpressible(f"a power of the function '{name}'")
-            found = plus(found, product)
+        found: ast.expr = _Inlined(lambda name: inner(Node(name, given.path))).visit(tree)
         return found
     if kind not in _PARTS:
         raise node.inexpressible(f"a function of type {kind!r}")
     factors = _PARTS[kind] == "factors"
-    terms = ONE if factors else {}
-    for one in node.object(f"name type {_PARTS[kind]}")[_PARTS[kind]]:
-        terms = times(terms, inner(one)) if factors else plus(terms, inner(one))
-    return terms
+    parts = [inner(one) for one in node.object(f"name type {_PARTS[kind]}")[_PARTS[kind]]]
+    whole: ast.expr = parts[0] if parts else ast.Constant(1.0 if factors else 0.0)
+    for part in parts[1:]:
+        whole = ast.BinOp(whole, ast.Mult() if factors else ast.Add(), part)
+    return whole
+
+
+def parameters_of(tree: ast.expr) -> list[str]:
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]
+    return list(dict.fromkeys(names))
+
+
+def written(tree: ast.expr, names: Mapping[str, str]) -> str:
+    """The tree as an expression of a workspace. names: of the parameters there."""
+    places = {f"parameter_{i}_": f"'{names[name]}'" for i, name in enumerate(parameters_of(tree))}
+    to = dict(zip(parameters_of(tree), places))
+    text = ast.unparse(_Inlined(lambda name: ast.Name(to[name])).visit(tree))
+    return re.sub(r"parameter_\d+_", lambda found: places[found.group()], text)
 
 
 def refuse_split_sums(document: Document, functions: Sequence[Node]) -> None:

@@ -1,13 +1,13 @@
 """HS3 modifiers with one parameter a bin. They are written last: which of shapesys, staterror or shapefactor
 a set is depends on all its samples and on constants."""
 
+import ast
 import itertools
 import math
 import re
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from .expressions import ONE, Terms
 from .hs3_constraints import Constraints, kind_of
 from .hs3_document import Analysis, Document, bins
 from .json_nodes import ABSENT, Node
@@ -25,7 +25,7 @@ class Sample:
     node: Node
     modifiers: list[dict[str, Any]] = field(default_factory=list)
     scalars: dict[tuple[str, str], Any] = field(default_factory=dict)  # (type, parameter) -> data
-    terms: Terms = field(default_factory=lambda: ONE)  # of functions that scale it
+    functions: dict[str, ast.expr] = field(default_factory=dict)  # those that scale it
 
 
 @dataclass(eq=False)

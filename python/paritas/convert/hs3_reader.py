@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
 from .conversion import Conversion, beyond_pyhf, settings
-from .expressions import ScaledSample, Terms, expanded, times
+from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, terms_of, times
 from .hs3_codes import code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
 from .hs3_document import Analysis, Document, counts
-from .hs3_functions import function_terms, refuse_split_sums
+from .hs3_functions import function_tree, parameters_of, refuse_split_sums, written
 from .hs3_gammas import Channel, Gammas, Sample
 from .json_nodes import Node
 from .parameter_names import common_stem, pyhf_set_name, without_alpha
@@ -49,6 +49,7 @@ class Reader:
         self.scalars: dict[str, _Scalar] = {}
         self.channels: list[Channel] = []
         self.names: dict[str, str] = {}  # HS3's parameter -> pyhf's
+        self.functions: dict[str, str] = {}  # expressions of those that are no sums of factors
 
     def convert(self) -> Conversion:
         self._read_channels(self.analyses[0].likelihood)
@@ -85,10 +86,7 @@ class Reader:
         return Conversion(spec, notes, self.names, settings(codes))
 
     def _expanded(self, samples: list[Sample]) -> list[dict[str, Any]]:
-        scaled = [
-            ScaledSample(one.node, one.name, one.contents, one.modifiers, self._renamed(one.terms))
-            for one in samples
-        ]
+        scaled = [self._scaled(one) for one in samples]
         kinds = {scalar.name: scalar.role for scalar in self.scalars.values()}
 
         def factor(name: str) -> dict[str, Any]:
@@ -101,6 +99,19 @@ class Reader:
                 gammas.config = {"constraint": {"type": "poisson"}}
         return found
 
+    def _scaled(self, sample: Sample) -> ScaledSample:
+        """Scales it by the terms of its functions, or by the functions where factors cannot say these."""
+        terms: Optional[Terms] = ONE
+        for tree in sample.functions.values():
+            own = terms_of(tree)
+            terms = None if terms is None or own is None else times(terms, self._renamed(own))
+        if terms is None or not are_factors(terms, sample.modifiers):
+            terms = ONE
+            for name, tree in sample.functions.items():
+                sample.modifiers.append(modifier(name, "normfactor"))
+                self.functions[name] = written(tree, self.names)
+        return ScaledSample(sample.node, sample.name, sample.contents, sample.modifiers, terms)
+
     def _renamed(self, terms: Terms) -> Terms:
         return {
             tuple(sorted((self.names[name], power) for name, power in key)): value
@@ -109,10 +120,14 @@ class Reader:
 
     def _read_function(self, sample: Sample, node: Node) -> None:
         """A factor that is a function of parameters."""
-        terms = function_terms(self.document, node.object("type name")["name"], self.analyses[0].point)
-        sample.terms = times(sample.terms, terms)
-        for name in (name for key in terms for name, _ in key):
-            self._scalar(name, "factor", node)
+        name = node.object("type name")["name"]
+        tree = function_tree(self.document, name, self.analyses[0].point)
+        key = name.value if isinstance(name.value, str) else f"{sample.name}_factor"
+        while key in sample.functions:
+            key += "_"  # a factor may stand twice
+        sample.functions[key] = tree
+        for parameter in parameters_of(tree):
+            self._scalar(parameter, "factor", node)
 
     def _read_channels(self, likelihood: Node) -> None:
         likelihood.object("name distributions data", "aux_distributions")
@@ -306,6 +321,8 @@ class Reader:
         found: dict[str, Any] = {"poi": pois[0] if pois else "", "parameters": parameters}
         if len(pois) > 1:
             found["pois"] = pois
+        if self.functions:
+            found["functions"] = [{"name": name, "expression": text} for name, text in self.functions.items()]
         return {"name": analysis.name, "config": found}
 
     def _configured(

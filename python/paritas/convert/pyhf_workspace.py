@@ -83,6 +83,10 @@ class WorkspaceSource:
             raise ConversionError("/" + re.sub(r"[.\[]", "/", place).replace("]", ""), why) from None
         self.spec = workspace.to_dict()
         self.channels, self.measurements = self.spec["channels"], self.spec["measurements"]
+        for config in (one["config"] for one in self.measurements):
+            if config.get("functions"):
+                named = ", ".join(repr(one["name"]) for one in config["functions"])
+                raise self.refuse(config, f"the other format has no such functions: {named}", "functions")
         self.observed = {item["name"]: item["data"] for item in self.spec["observations"]}
         self.kinds: dict[str, ModifierType] = {}  # by parameter name
         self.nbins = {channel["name"]: self._check(channel) for channel in self.channels}
@@ -96,6 +100,8 @@ class WorkspaceSource:
         for _, found in modifiers(channel):
             for values in histograms(found["data"]):
                 self.check_count(values, bins)
+            if found["type"] not in MODIFIERS:
+                raise self.refuse(found, f"the format cannot express {found['type']}", "type")
             name, kind = found["name"], MODIFIERS[found["type"]]
             if self.kinds.setdefault(name, kind) != kind:
                 other = self.kinds[name].role

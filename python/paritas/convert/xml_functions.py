@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .expressions import UnreadExpression, read_terms
+from .expressions import Terms, UnreadExpression, read_terms, smooth_expression
 from .xml_grammar import Element
 
 
@@ -29,7 +29,8 @@ class Dependent:
 
 
 class Function:
-    """terms: of the expression; dependents: by name."""
+    """terms: of the expression, None if it is no sum of them; expression: of a workspace's function;
+    dependents: by name."""
 
     def __init__(self, element: Element) -> None:
         self.element = element
@@ -47,6 +48,11 @@ class Function:
         for i, one in enumerate(found):
             text = re.sub(rf"@{i}\b|\bx\[{i}\]", one.name, text)
         try:
-            self.terms = read_terms(text, self.dependents)
+            self.expression = smooth_expression(text, self.dependents)
         except UnreadExpression as error:
             raise element.inexpressible(f"the function {element.get('Expression')!r}: {error}") from None
+        self.terms: Optional[Terms] = None
+        try:
+            self.terms = read_terms(text, self.dependents)
+        except UnreadExpression:
+            pass

@@ -96,7 +96,7 @@ void json_window_line(const struct json_window *window, uint32_t place, size_t *
 {
     char piece[4096];
     *line = *column = 1;
-    if (window->file >= 0 && !platform_rewind(window->file)) return;
+    if (window->file >= 0 && !platform_seek(window->file, 0)) return;
     for (uint64_t at = 0; at < place;) {
         const size_t left = (size_t)(place - at);
         const ptrdiff_t got = read_piece(window, at, piece, left < sizeof piece ? left : sizeof piece);

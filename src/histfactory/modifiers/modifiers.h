@@ -1,5 +1,4 @@
-/* modifiers.h: the seven modifiers: data, parameters, action. All parts use these
- * descriptions.
+/* modifiers.h: the modifiers: data, parameters, action. All parts use these descriptions.
  *
  * To add a modifier:
  *   include/paritas_model.h       a line of PARITAS_MODIFIER_LIST
@@ -16,7 +15,7 @@
 #include "base/context.h"
 #include "histfactory/modifiers/constraints.h"
 
-/* By name: pyhf numbers parameters in this order. */
+/* By name: pyhf numbers parameters in this order. Others come last. */
 #define HF_MODIFIERS(MODIFIER)         \
     MODIFIER(HISTOSYS, histosys)       \
     MODIFIER(LUMI, lumi)               \
@@ -24,7 +23,8 @@
     MODIFIER(NORMSYS, normsys)         \
     MODIFIER(SHAPEFACTOR, shapefactor) \
     MODIFIER(SHAPESYS, shapesys)       \
-    MODIFIER(STATERROR, staterror)
+    MODIFIER(STATERROR, staterror)     \
+    MODIFIER(MCSTAT, mcstat)
 
 #define HF_MODIFIER_TYPE(NAME, name) HF_##NAME,
 typedef enum hf_type { HF_MODIFIERS(HF_MODIFIER_TYPE) HF_TYPE_COUNT } hf_type;
@@ -41,7 +41,8 @@ enum hf_action {
     HF_FACTOR,              /* factor: scalars of the kernels */
     HF_INTERPOLATED_FACTOR, /* interpolated factor: normsys of the kernels */
     HF_INTERPOLATED_SHIFT,  /* interpolated shift a bin: histosys of the kernels */
-    HF_FACTORS              /* factors, one a bin: local sets of the kernels */
+    HF_FACTORS,             /* factors, one a bin: local sets of the kernels */
+    HF_BIN_ERRORS           /* errors that add to the bins' rates: local sets of the kernels */
 };
 /* Parameters of one name. */
 enum hf_extent {
@@ -52,6 +53,7 @@ enum hf_extent {
 
 struct hf_modifier;
 struct hf_raw;
+struct hf_use;
 struct hf_sample;
 struct hf_set;
 struct hf_spread;
@@ -72,6 +74,10 @@ struct hf_modifier_kind {
     bool (*acts)(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins);
     /* Fills sigma or tau, aux and fixed by the set's modifiers. NULL: not from rates. */
     paritas_status (*fill)(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spreads);
+    /* Fills `fixed`: parameters without effect. NULL: all have one, or `fill` knows. */
+    void (*hold)(struct hf_set *set, const struct hf_spread *spreads);
+    /* Refuses what the kind cannot serve, in file order. NULL: nothing. */
+    paritas_status (*check)(const struct hf_raw *raw, const struct hf_use *use);
 };
 
 #define HF_MODIFIER_KIND(NAME, name) extern const struct hf_modifier_kind hf_modifier_##name;

@@ -109,7 +109,8 @@ static void add_unused_poi(struct inspect *inspect, struct json *pois, const cha
                            const char *poi)
 {
     const struct hf_name *name = hf_names_find(&inspect->raw->names, poi);
-    if (poi[0] != '\0' && (!name || hf_name_types(name) == 0)) append_pair(inspect, pois, measurement, poi);
+    if (poi[0] != '\0' && (!name || (hf_name_types(name) == 0 && !name->is_argument)))
+        append_pair(inspect, pois, measurement, poi);
 }
 
 static void add_measurements(struct inspect *inspect, struct json *root)
@@ -133,12 +134,34 @@ static void add_measurements(struct inspect *inspect, struct json *root)
         for (uint32_t k = 0; k < measurement->n_configs; k++) {
             const struct hf_name *name = measurement->configs[k].name;
             append_text(inspect, names, name->text);
-            if (hf_name_types(name) == 0) append_pair(inspect, parameters, text, name->text);
+            if (hf_name_types(name) == 0 && !name->is_argument)
+                append_pair(inspect, parameters, text, name->text);
         }
         add_unused_poi(inspect, pois, text, measurement->poi);
         for (uint32_t k = 1; k < measurement->n_pois; k++) /* the first is `poi` */
             add_unused_poi(inspect, pois, text, measurement->pois[k]);
     }
+}
+
+/* Lists of functions, beyond pyhf's keys: only where there are any. */
+static void add_functions(struct inspect *inspect, struct json *root)
+{
+    const struct hf_raw *raw = inspect->raw;
+    struct json *functions = make(inspect, JSON_ARRAY), *unused = make(inspect, JSON_ARRAY);
+    for (uint32_t i = 0; inspect->good && i < raw->n_measurements; i++) {
+        const struct hf_raw_measurement *measurement = &raw->measurements[i];
+        for (uint32_t k = 0; k < measurement->n_functions; k++) {
+            const struct hf_raw_function *function = &measurement->functions[k];
+            const struct hf_name *name = function->name;
+            append_text(inspect, append_pair(inspect, functions, measurement->name->text, name->text),
+                        function->text);
+            if (hf_name_types(name) == 0 && !name->is_argument)
+                append_pair(inspect, unused, measurement->name->text, name->text);
+        }
+    }
+    if (!inspect->good) return;
+    if (functions->count) set(inspect, root, HF_FUNCTIONS_KEY, functions);
+    if (unused->count) set(inspect, (struct json *)json_get(root, "unused"), HF_FUNCTIONS_KEY, unused);
 }
 
 paritas_status paritas_workspace_inspect(paritas_context *context, const paritas_workspace *workspace,
@@ -160,6 +183,7 @@ paritas_status paritas_workspace_inspect(paritas_context *context, const paritas
     if (status == PARITAS_OK) {
         add_names(&inspect, inspect.out->root);
         add_measurements(&inspect, inspect.out->root);
+        add_functions(&inspect, inspect.out->root);
         if (!inspect.good) status = paritas_fail_memory(context);
     }
     arena_free(&arena);

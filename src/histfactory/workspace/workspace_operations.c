@@ -66,8 +66,12 @@ static bool visit_arrays(struct visit *visit)
         for (struct json *sample = samples->first; good && sample; sample = sample->next)
             good = visit->array(visit, member(sample, "modifiers"), MODIFIER);
     }
-    for (struct json *measurement = measurements->first; good && measurement; measurement = measurement->next)
-        good = visit->array(visit, member(member(measurement, "config"), "parameters"), MODIFIER);
+    for (struct json *measurement = measurements->first; good && measurement;
+         measurement = measurement->next) {
+        struct json *config = member(measurement, "config"), *functions = member(config, HF_FUNCTIONS_KEY);
+        good = visit->array(visit, member(config, "parameters"), MODIFIER) &&
+               (!functions || visit->array(visit, functions, MODIFIER));
+    }
     return good;
 }
 
@@ -107,7 +111,7 @@ static bool is_there(const struct hf_raw *raw, kind what, const char *text)
     const struct hf_name *name = hf_names_find(&raw->names, text);
     return name && (what == CHANNEL    ? name->channel
                     : what == SAMPLE   ? name->sample_in
-                    : what == MODIFIER ? hf_name_types(name)
+                    : what == MODIFIER ? hf_name_types(name) | name->is_argument
                                        : name->measurement) != 0;
 }
 
@@ -229,12 +233,24 @@ static bool rename_pois(const struct visit *visit, struct json *config)
     return good;
 }
 
-/* Also renames the parameters of interest of a measurement. */
+/* A function's arguments. */
+static bool rename_arguments(const struct visit *visit, struct json *expression)
+{
+    const paritas_names *pairs = visit->lists[MODIFIER];
+    if (!expression) return true;
+    expression->text =
+        expression_rename(&visit->document->arena, expression->text, pairs->items, pairs->count);
+    expression->length = expression->text ? (uint32_t)strlen(expression->text) : 0;
+    return expression->text;
+}
+
+/* Also renames the parameters of interest of a measurement, and arguments of functions. */
 static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;
     for (struct json *child = array->first; good && child; child = child->next) {
-        good = rename_node(visit->document, member(child, "name"), visit->lists[what]);
+        good = rename_node(visit->document, member(child, "name"), visit->lists[what]) &&
+               (what != MODIFIER || rename_arguments(visit, member(child, "expression")));
         if (good && what == MEASUREMENT) good = rename_pois(visit, member(child, "config"));
     }
     return good;
@@ -321,27 +337,40 @@ static paritas_status join_samples(struct combine *combine, const char *array, s
     return merge_samples(combine, member(twin, "samples"), json_get(item, "samples"));
 }
 
-/* OUTER: joins parameter configurations. */
+/* Joins lists of a measurement's configuration: parameters, functions. */
+static paritas_status join_lists(struct combine *combine, const char *array, const struct json *item,
+                                 struct json *config, const char *key)
+{
+    struct json *ours = member(config, key);
+    const struct json *others = json_get(json_get(item, "config"), key);
+    if (!others) return PARITAS_OK;
+    if (!ours) ours = json_new(combine->made, JSON_ARRAY);
+    if (!ours || (!json_get(config, key) && !json_set(combine->made, config, key, ours)))
+        return paritas_fail_memory(combine->context);
+    for (const struct json *other = others->first; other; other = other->next) {
+        const struct json *same = find(ours, name_of(other));
+        if (same && !json_equal(same, other))
+            return paritas_fail(combine->context, PARITAS_INVALID_INPUT,
+                                "%s and %s: %s: \"%.200s\" configures \"%.200s\" differently in both",
+                                combine->left->label, combine->right->label, array, name_of(item),
+                                name_of(other));
+        if (!same) TRY(append_copy(combine, ours, other));
+    }
+    return PARITAS_OK;
+}
+
+/* OUTER: joins parameter configurations and functions. */
 static paritas_status join_configs(struct combine *combine, const char *array, struct json *twin,
                                    const struct json *item)
 {
     if (combine->join != OUTER) return PARITAS_OK;
-    struct json *config = member(twin, "config"), *parameters = member(config, "parameters");
+    struct json *config = member(twin, "config");
     const struct json *other = json_get(item, "config");
     if (!json_equal(json_get(config, "poi"), json_get(other, "poi")) ||
         !json_equal(json_get(config, "pois"), json_get(other, "pois")))
         return refuse_join(combine, array, item, "is in both with different parameters of interest");
-    for (const struct json *parameter = json_get(other, "parameters")->first; parameter;
-         parameter = parameter->next) {
-        const struct json *same = find(parameters, name_of(parameter));
-        if (same && !json_equal(same, parameter))
-            return paritas_fail(combine->context, PARITAS_INVALID_INPUT,
-                                "%s and %s: %s: \"%.200s\" configures \"%.200s\" differently in both",
-                                combine->left->label, combine->right->label, array, name_of(item),
-                                name_of(parameter));
-        if (!same) TRY(append_copy(combine, parameters, parameter));
-    }
-    return PARITAS_OK;
+    TRY(join_lists(combine, array, item, config, "parameters"));
+    return join_lists(combine, array, item, config, HF_FUNCTIONS_KEY);
 }
 
 static paritas_status join_array(struct combine *combine, const char *array, const struct json *other,

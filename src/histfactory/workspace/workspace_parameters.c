@@ -28,7 +28,7 @@ struct build {
 /* A new set, unless the name has one. */
 static void make_set(struct build *build, struct hf_name *name, hf_type type)
 {
-    if (name->set != 0) return;
+    if (name->set != 0 || hf_is_function(name, build->measurement)) return;
     struct set_build *set = &build->sets[build->spec->n_sets];
     build->spec->sets[build->spec->n_sets].kind = hf_kind(type);
     set->name = name;
@@ -47,6 +47,27 @@ static void make_sets(struct build *build, hf_type type)
         }
 }
 
+/* An argument of a function that acts nowhere else: a plain factor's parameter. */
+static void add_argument(void *user, struct hf_name *name)
+{
+    struct build *build = user;
+    make_set(build, name, HF_NORMFACTOR);
+    build->spec->sets[name->set - 1].size = 1;
+}
+
+/* Sets of functions stand behind all others. */
+static paritas_status find_functions(struct build *build)
+{
+    struct hf_spec *spec = build->spec;
+    TRY(hf_functions_order(build->raw, build->measurement, spec, add_argument, build));
+    for (uint32_t k = 0; k < spec->n_functions; k++) {
+        struct hf_name *name = spec->functions[k].key;
+        build->sets[spec->n_sets + k].name = name;
+        name->set = spec->n_sets + k + 1;
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status find_sets(struct build *build)
 {
     struct hf_raw *raw = build->raw;
@@ -57,7 +78,7 @@ static paritas_status find_sets(struct build *build)
         if (type != HF_STATERROR) make_sets(build, (hf_type)type);
     for (uint32_t i = 0; i < raw->names.count; i++)
         if (raw->ranked[i]->modifier_in[HF_STATERROR] != 0) make_set(build, raw->ranked[i], HF_STATERROR);
-    return PARITAS_OK;
+    return find_functions(build);
 }
 
 /* Grows the set if needed. */
@@ -86,7 +107,7 @@ static paritas_status place_modifier(struct build *build, const struct hf_use *u
     return PARITAS_OK;
 }
 
-/* Notes a modifier that decides widths of its set. */
+/* Notes a modifier that decides widths of its set, or what is fixed there. */
 static paritas_status add_spread(struct build *build, const struct hf_use *use)
 {
     struct set_build *set = &build->sets[use->modifier->set];
@@ -107,7 +128,8 @@ static paritas_status place_modifiers(struct build *build)
                 const struct hf_use use = {channel, &channel->samples[s], &channel->samples[s].modifiers[m]};
                 use.modifier->set = use.modifier->key->set - 1;
                 TRY(place_modifier(build, &use));
-                if (hf_kind(use.modifier->type)->fill) TRY(add_spread(build, &use));
+                const struct hf_modifier_kind *kind = hf_kind(use.modifier->type);
+                if (kind->fill || kind->hold) TRY(add_spread(build, &use));
             }
     }
     return PARITAS_OK;
@@ -213,6 +235,7 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
         if (set->aux) set->aux[k] = kind->aux;
         if (set->sigma) set->sigma[k] = kind->all_given ? NAN : 1.0;
     }
+    if (kind->hold) kind->hold(set, from->spreads);
     return kind->fill ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
 }
 
@@ -362,9 +385,11 @@ static paritas_status apply_measurement(struct build *build)
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec)
 {
     struct build build = {.raw = raw, .spec = spec, .measurement = measurement};
+    hf_measurement_choose(raw, measurement);
     TRY(find_sets(&build));
     TRY(place_modifiers(&build));
     find_configs(&build);
     for (uint32_t i = 0; i < spec->n_sets; i++) TRY(fill_set(&build, &spec->sets[i], &build.sets[i]));
+    TRY(hf_functions_place(raw, measurement, spec));
     return apply_measurement(&build);
 }

@@ -59,7 +59,8 @@ static paritas_status check_modifier(const struct hf_raw *raw, const struct hf_u
     case HF_DATA_NONE:
         break;
     }
-    return check_sharing(raw, use);
+    TRY(check_sharing(raw, use));
+    return hf_kind(modifier->type)->check ? hf_kind(modifier->type)->check(raw, use) : PARITAS_OK;
 }
 
 static paritas_status check_channels(const struct hf_raw *raw)
@@ -141,6 +142,11 @@ static paritas_status find_measurement(const struct hf_raw *raw, const char *mea
     return status;
 }
 
+static bool is_function(const struct hf_spec *spec, const struct hf_set *set)
+{
+    return set >= spec->sets + spec->n_sets;
+}
+
 /* Parameters that the model lacks are left out: a patch may have removed their modifier. */
 static paritas_status find_further_pois(const struct hf_raw *raw,
                                         const struct hf_raw_measurement *measurement, struct hf_spec *spec)
@@ -151,6 +157,10 @@ static paritas_status find_further_pois(const struct hf_raw *raw,
         const struct hf_name *name = hf_names_find(&raw->names, measurement->pois[k]);
         if (!name || name->set == 0) continue;
         const struct hf_set *set = &spec->sets[name->set - 1];
+        if (is_function(spec, set))
+            return paritas_refuse(raw->source.context,
+                                  "%s: pois: \"%.200s\" is a function of others and cannot be of interest",
+                                  raw->source.label, set->name);
         if (set->size != 1)
             return paritas_refuse(raw->source.context,
                                   "%s: pois: \"%.200s\" is a set of %u parameters and cannot be of interest",
@@ -176,13 +186,16 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
         return spec->unused_poi ? PARITAS_OK : paritas_fail_memory(raw->source.context);
     }
     const struct hf_set *set = &spec->sets[name->set - 1];
-    if (set->size != 1) {
-        const struct hf_place *root = HF_ROOT(&raw->source),
-                              *at = HF_MEMBER_AT(root, "measurements", measurement);
+    const struct hf_place *root = HF_ROOT(&raw->source),
+                          *at = HF_MEMBER_AT(root, "measurements", measurement);
+    if (is_function(spec, set))
+        return hf_refuse(asked ? root : HF_MEMBER(at, "config.poi"),
+                         "\"%.200s\" is a function of others and cannot be the parameter of interest",
+                         set->name);
+    if (set->size != 1)
         return hf_refuse(asked ? root : HF_MEMBER(at, "config.poi"),
                          "\"%.200s\" is a set of %u parameters and cannot be the parameter of interest",
                          set->name, set->size);
-    }
     spec->poi = (int32_t)set->first;
     spec->poi_name = set->name;
     return asked ? PARITAS_OK : find_further_pois(raw, &raw->measurements[measurement], spec);

@@ -17,7 +17,7 @@ struct hf_use {
     struct hf_modifier *modifier;
 };
 
-/* A modifier that decides widths of its set. */
+/* A modifier that decides widths of its set, or what is fixed there. */
 struct hf_spread {
     struct hf_use use;
     const struct hf_spread *next; /* in the set, by channel and sample */
@@ -35,6 +35,8 @@ struct hf_name {
     uint32_t sample_in, sample_at; /* channel (index + 1) with this sample, and place */
     /* measurement (index + 1) that configures this parameter, and place */
     uint32_t config_in, config_at;
+    uint32_t function_in, function_at;   /* same: defines this function */
+    bool is_argument;                    /* of a function of any measurement */
     uint32_t modifier_in[HF_TYPE_COUNT]; /* serial number of the sample with this (name, type) */
     uint32_t modifier_at[HF_TYPE_COUNT];
     uint32_t types;          /* hf_name_types, while meaning is checked */
@@ -91,10 +93,20 @@ struct hf_raw_config {
 };
 extern const char *const hf_setting_names[HF_SETTINGS];
 
+/* A parameter that is an expression of others, beyond pyhf's schema. */
+struct hf_raw_function {
+    struct hf_name *name;
+    const char *text; /* of the document */
+    struct expression expression;
+    struct hf_name **arguments; /* the expression's names */
+    bool open, done;            /* while functions are put in order */
+};
+
 struct hf_raw_measurement {
     struct hf_name *name;
-    uint32_t n_configs;
+    uint32_t n_configs, n_functions;
     struct hf_raw_config *configs;
+    struct hf_raw_function *functions;
     const char *poi;
     uint32_t n_pois; /* of member `pois`; 0: absent */
     const char **pois;
@@ -154,6 +166,24 @@ struct hf_name *hf_names_find(const struct hf_names *names, const char *text);
 struct hf_name **hf_names_rank(const struct hf_names *names);
 /* Sorts channels and samples by name, modifiers by (name, type). False: out of memory. */
 bool hf_raw_sort(struct hf_raw *raw);
+
+/* Member `functions` of a measurement's configuration, each an object of name and expression. */
+#define HF_FUNCTIONS_KEY "functions"
+paritas_status hf_functions_read(struct hf_raw *raw, const struct hf_place *config, const struct json *list,
+                                 struct hf_raw_measurement *measurement);
+/* Names say what they are in this measurement, not in the last one that was read. */
+void hf_measurement_choose(const struct hf_raw *raw, uint32_t measurement);
+/* Is this name a function of the chosen measurement? */
+static inline bool hf_is_function(const struct hf_name *name, uint32_t measurement)
+{
+    return name->function_in == measurement + 1;
+}
+/* Puts the functions that modifiers use into spec->functions, arguments first. Calls `add` for arguments
+ * without a set that the measurement configures. Runs when modifiers have their sets. */
+paritas_status hf_functions_order(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec,
+                                  void (*add)(void *user, struct hf_name *name), void *user);
+/* Fills their `arguments`. Runs when all sets have their places. */
+paritas_status hf_functions_place(const struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 /* Fills spec->sets: defaults, then measurements[measurement]. Also `set` and `first` of all modifiers of
  * spec->channels. `raw`: sorted. */

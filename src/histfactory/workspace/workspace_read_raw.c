@@ -368,17 +368,19 @@ static paritas_status read_measurement(void *user, const struct hf_place *place,
 {
     struct hf_raw *raw = user;
     struct hf_raw_measurement *measurement = &raw->measurements[place->index];
-    const struct json *name, *config, *poi, *pois, *parameters;
+    const struct json *name, *config, *poi, *pois, *parameters, *functions;
     const struct hf_place *at = HF_MEMBER(place, "config");
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"config", HF_ANY, &config}));
     TRY(read_name(raw, name, &measurement->name));
     TRY(refuse_twice(place, measurement->name, &measurement->name->measurement));
     TRY(HF_FIELDS(at, config, false, {"poi", HF_STRING, &poi}, {"pois", HF_FILLED_ARRAY | HF_OPTIONAL, &pois},
-                  {"parameters", HF_ARRAY, &parameters}));
+                  {"parameters", HF_ARRAY, &parameters},
+                  {HF_FUNCTIONS_KEY, HF_ARRAY | HF_OPTIONAL, &functions}));
     measurement->poi = poi->text;
     if (pois) TRY(read_pois(raw, at, pois, measurement));
-    return read_array(raw, at, "parameters", parameters, read_config, sizeof *measurement->configs,
-                      &measurement->configs, &measurement->n_configs);
+    TRY(read_array(raw, at, "parameters", parameters, read_config, sizeof *measurement->configs,
+                   &measurement->configs, &measurement->n_configs));
+    return functions ? hf_functions_read(raw, at, functions, measurement) : PARITAS_OK;
 }
 
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,

@@ -6,6 +6,7 @@
  * Nothing is checked again later. */
 #pragma once
 
+#include "base/expression.h"
 #include "histfactory/modifiers/modifiers.h"
 
 struct hf_name; /* workspace_read.h */
@@ -23,7 +24,7 @@ struct hf_modifier {
     double scale;                    /* HISTOSYS: interpolates at scale * parameter */
     /* NORMSYS, HISTOSYS: place among template numbers + 1; 0: the numbers above */
     uint32_t hi_template, lo_template;
-    const double *uncertainty; /* SHAPESYS, STATERROR: absolute, one a bin */
+    const double *uncertainty; /* SHAPESYS, STATERROR, MCSTAT: absolute, one a bin */
     uint32_t uncertainty_template;
     uint32_t n_hi, n_lo; /* lengths as read; n_hi: also of `uncertainty` */
 };
@@ -44,6 +45,14 @@ struct hf_sample {
     uint32_t data_template; /* as hi_template */
     struct hf_sample_shape shape;
 };
+
+/* The first modifier of a type; NULL: none. */
+static inline const struct hf_modifier *hf_find_type(const struct hf_sample *sample, hf_type type)
+{
+    for (uint32_t m = 0; m < sample->n_modifiers; m++)
+        if (sample->modifiers[m].type == type) return &sample->modifiers[m];
+    return NULL;
+}
 
 struct hf_channel {
     struct hf_name *key;
@@ -77,10 +86,20 @@ static inline const struct hf_constraint_kind *hf_law(const struct hf_set *set)
     return &hf_constraint_kinds[set->constraint];
 }
 
+/* A factor whose value is an expression of parameters. It stands behind all parameters: function k is number
+ * n_parameters + k, with the set n_sets + k. */
+struct hf_function {
+    struct hf_name *key;
+    const struct expression *expression;
+    uint32_t *arguments; /* their numbers; functions among them come before this one */
+};
+
 struct hf_spec {
     struct arena arena; /* holds everything below */
     struct hf_channel *channels;
     struct hf_set *sets;
+    struct hf_function *functions; /* those in use */
+    uint32_t n_functions;
     uint32_t n_channels, n_sets;
     uint32_t n_parameters, n_main, n_aux;
     int32_t poi;            /* index; -1: none */
@@ -103,3 +122,7 @@ void hf_spec_free(struct hf_spec *spec);
 paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace *workspace,
                                struct hf_spec *spec, paritas_normsys_code normsys,
                                paritas_histosys_code histosys);
+
+/* Refuses factors a bin beside an mcstat. Comes behind hf_codes_settle. */
+paritas_status hf_mcstat_settle(paritas_context *context, const paritas_workspace *workspace,
+                                const struct hf_spec *spec);

@@ -1,0 +1,45 @@
+/* paritas_datacard.h: CMS datacards become workspaces.
+ *
+ * A card is a text of channels, processes, rates and nuisances, with histograms in ROOT files beside it.
+ * docs/datacards.md says what each line means, and what is refused. */
+#ifndef PARITAS_DATACARD_H
+#define PARITAS_DATACARD_H
+
+#include "paritas_workspace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How cards are read. Start from PARITAS_DATACARD_OPTIONS_DEFAULT. */
+typedef struct paritas_datacard_options {
+    size_t size;
+    const char *mass;    /* what $MASS stands for in names of histograms and files; NULL: "120" */
+    paritas_names masks; /* channels that are left out of the likelihood; their parameters stay */
+} paritas_datacard_options;
+#define PARITAS_DATACARD_OPTIONS_DEFAULT PARITAS_INIT(paritas_datacard_options)
+
+/* Reads a card from a file ("-" is standard input). `options` may be NULL. Files of histograms are looked for
+ * as the card names them, then beside the card. INVALID_INPUT, as FILE:LINE:COLUMN: a wrong card, or a kind
+ * of line that is not read. NOT_FOUND: a mask that is no channel. Freed by paritas_workspace_free. */
+PARITAS_API paritas_status paritas_datacard_read(paritas_context *context, const char *path,
+                                                 const paritas_datacard_options *options,
+                                                 paritas_workspace **workspace);
+/* Reads a card from memory. `label` names it in messages. Histograms are looked for in the label's folder. */
+PARITAS_API paritas_status paritas_datacard_parse(paritas_context *context, const char *text, size_t length,
+                                                  const char *label, const paritas_datacard_options *options,
+                                                  paritas_workspace **workspace);
+/* Reads a JSON document or a card, as the file's first character tells: { and [ begin JSON. */
+PARITAS_API paritas_status paritas_document_read(paritas_context *context, const char *path,
+                                                 const paritas_datacard_options *options,
+                                                 paritas_workspace **workspace);
+/* Lists parameters that have another name or scale in Combine. The document is an object with Combine's names
+ * as keys: {"name": NAME, "scale": s, "offset": o}. The value is s * Combine's value + o. Free it. */
+PARITAS_API paritas_status paritas_datacard_names(paritas_context *context,
+                                                  const paritas_workspace *workspace,
+                                                  paritas_workspace **names);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

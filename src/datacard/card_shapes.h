@@ -1,0 +1,43 @@
+/* card_shapes.h: histograms that a card names. */
+#pragma once
+
+#include "datacard/card.h"
+
+struct root_file;
+
+struct card_file {
+    struct card_file *next;
+    const char *path; /* as the card says */
+    struct root_file *file;
+};
+
+struct card_files {
+    struct card *card;
+    const char *mass;
+    struct card_file *first;
+};
+
+/* As Combine takes it in: contents in single precision, without underflow and overflow. */
+struct card_template {
+    uint32_t n_bins;
+    double *bins;
+    double *errors;
+    double integral; /* of the contents as they were */
+    double sum;      /* of `bins` */
+};
+
+enum card_direction { CARD_NOMINAL, CARD_UP, CARD_DOWN };
+
+/* `column` CARD_NONE: the data. */
+struct card_wanted {
+    uint32_t channel, column;
+    const struct card_nuisance *nuisance;
+    enum card_direction direction;
+};
+
+/* The line `shapes` of a process in a channel; NULL: none. */
+const struct card_shapes *card_shapes_find(const struct card *card, const char *channel, const char *process);
+paritas_status card_template_read(struct card_files *files, const struct card_wanted *wanted,
+                                  struct card_template *made);
+paritas_status card_template_exists(struct card_files *files, const struct card_wanted *wanted, bool *exists);
+void card_files_close(struct card_files *files);

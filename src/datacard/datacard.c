@@ -1,0 +1,178 @@
+/* datacard.c: public functions on cards. */
+#include "paritas_datacard.h"
+#include "base/platform.h"
+#include "base/sized.h"
+#include "datacard/card_names.h"
+#include "datacard/card_workspace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "125.0" is "125". */
+static paritas_status find_mass(struct card *card, const char *given, const char **mass)
+{
+    double value;
+    char whole[32];
+    *mass = given;
+    if (!card_number(given, &value))
+        return paritas_refuse(card->context, "the mass must be a number, found \"%.100s\"", given);
+    if (value > 1e15 || value < -1e15 || value != (double)(int64_t)value) return PARITAS_OK;
+    snprintf(whole, sizeof whole, "%lld", (long long)value);
+    *mass = card_copy(card, whole);
+    return *mass ? PARITAS_OK : paritas_fail_memory(card->context);
+}
+
+static paritas_status set_masks(struct card *card, const paritas_names *masks)
+{
+    for (size_t i = 0; i < masks->count; i++) {
+        bool found = false;
+        if (!masks->items || !masks->items[i])
+            return paritas_refuse(card->context, "masks: name %zu is NULL", i);
+        for (uint32_t c = 0; c < card->n_channels; c++) {
+            if (!card_same(card->channels[c].name, masks->items[i])) continue;
+            found = card->channels[c].masked = true;
+        }
+        if (!found)
+            return paritas_fail(card->context, PARITAS_NOT_FOUND,
+                                "%s: no channel is \"%.200s\", so none is masked", card->path,
+                                masks->items[i]);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status read_text(struct card *card, const char *text, size_t length,
+                                const paritas_datacard_options *options, paritas_workspace **workspace)
+{
+    struct card_files files = {.card = card};
+    TRY(find_mass(card, options->mass ? options->mass : "120", &files.mass));
+    TRY(card_lines_read(card, text, length));
+    TRY(card_read(card));
+    TRY(set_masks(card, &options->masks));
+    const paritas_status status = card_workspace_make(card, &files, workspace);
+    card_files_close(&files);
+    return status;
+}
+
+static paritas_status parse(paritas_context *context, const char *text, size_t length, const char *label,
+                            const paritas_datacard_options *given, paritas_workspace **workspace)
+{
+    paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
+    struct arena arena;
+    struct card card = {.context = context, .arena = &arena, .path = label};
+    TRY(SIZED_TAKE(context, paritas_datacard_options, "options", given, &options));
+    arena_open(&arena, &context->allocator);
+    const paritas_status status = read_text(&card, text, length, &options, workspace);
+    arena_free(&arena);
+    return status;
+}
+
+paritas_status paritas_datacard_parse(paritas_context *context, const char *text, size_t length,
+                                      const char *label, const paritas_datacard_options *options,
+                                      paritas_workspace **workspace)
+{
+    REQUIRE(context, workspace);
+    *workspace = NULL;
+    if (length > 0) REQUIRE(context, text);
+    return parse(context, text ? text : "", length, label ? label : "text", options, workspace);
+}
+
+/* A file's bytes, released by the caller. */
+struct bytes {
+    char *at;
+    size_t length;
+};
+
+static paritas_status read_all(paritas_context *context, const char *label, int file, size_t most,
+                               struct bytes *bytes)
+{
+    size_t room = 0;
+    while (bytes->length < most) {
+        if (bytes->length == room) {
+            room = room ? 2 * room : 65536;
+            char *larger = paritas_reallocate(context, bytes->at, room, 1);
+            if (!larger) return paritas_fail_memory(context);
+            bytes->at = larger;
+        }
+        const ptrdiff_t got = platform_read(file, bytes->at + bytes->length, room - bytes->length);
+        if (got < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", label, strerror(errno));
+        if (got == 0) return PARITAS_OK;
+        bytes->length += (size_t)got;
+    }
+    return PARITAS_OK;
+}
+
+static bool is_input(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static const char *label_of(const char *path)
+{
+    return is_input(path) ? "standard input" : path;
+}
+
+static paritas_status read_file(paritas_context *context, const char *path, size_t most, struct bytes *bytes)
+{
+    const int file = is_input(path) ? 0 : platform_open_read(path);
+    if (file < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    const paritas_status status = read_all(context, label_of(path), file, most, bytes);
+    if (!is_input(path)) platform_close(file, false);
+    return status;
+}
+
+paritas_status paritas_datacard_read(paritas_context *context, const char *path,
+                                     const paritas_datacard_options *options, paritas_workspace **workspace)
+{
+    struct bytes bytes = {0};
+    REQUIRE(context, workspace);
+    *workspace = NULL;
+    REQUIRE(context, path);
+    paritas_status status = read_file(context, path, SIZE_MAX, &bytes);
+    if (status == PARITAS_OK)
+        status = parse(context, bytes.at ? bytes.at : "", bytes.length, label_of(path), options, workspace);
+    paritas_release(&context->allocator, bytes.at);
+    return status;
+}
+
+/* Is it neither JSON nor one of the formats that the reader of JSON names? */
+static bool is_card(const struct bytes *bytes)
+{
+    size_t at = 0;
+    while (at < bytes->length && strchr(" \t\r\n", bytes->at[at])) at++;
+    if (at == bytes->length || strchr("{[\"<\xef", bytes->at[at])) return false;
+    return !(bytes->length > 5 && memcmp(bytes->at, "root\0", 5) == 0);
+}
+
+paritas_status paritas_document_read(paritas_context *context, const char *path,
+                                     const paritas_datacard_options *options, paritas_workspace **workspace)
+{
+    struct bytes bytes = {0};
+    struct platform_info about;
+    REQUIRE(context, workspace);
+    *workspace = NULL;
+    REQUIRE(context, path);
+    const bool again = !is_input(path) && platform_info(path, &about) && about.kind == PLATFORM_FILE;
+    if (!is_input(path) && !again && !(platform_exists(path) && about.kind == PLATFORM_OTHER))
+        return json_read_packed(context, path, workspace); /* and says why it cannot */
+    paritas_status status = read_file(context, path, again ? 1 : SIZE_MAX, &bytes);
+    const bool card = status == PARITAS_OK && is_card(&bytes);
+    if (status == PARITAS_OK && card)
+        status = again ? paritas_datacard_read(context, path, options, workspace)
+                       : parse(context, bytes.at, bytes.length, label_of(path), options, workspace);
+    else if (status == PARITAS_OK)
+        status = again
+                     ? json_read_packed(context, path, workspace)
+                     : json_read(context, bytes.at ? bytes.at : "", bytes.length, label_of(path), workspace);
+    paritas_release(&context->allocator, bytes.at);
+    return status;
+}
+
+paritas_status paritas_datacard_names(paritas_context *context, const paritas_workspace *workspace,
+                                      paritas_workspace **names)
+{
+    REQUIRE(context, names);
+    *names = NULL;
+    REQUIRE(context, workspace);
+    return card_names_make(context, workspace, names);
+}

@@ -1,0 +1,113 @@
+"""Datacards: what they become, how commands take them, and what is refused: place, reason, what to do."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+CARDS = os.path.join(ROOT, "tests", "datacard")
+
+
+def card_text(name):
+    with open(os.path.join(CARDS, name)) as file:
+        return file.read()
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def convert(folder, text, *arguments):
+    """The workspace of a card, or the message."""
+    path = os.path.join(folder, "card.txt")
+    with open(path, "w") as file:
+        file.write(text)
+    if not os.path.exists(os.path.join(folder, "shapes.root")):
+        shutil.copy(os.path.join(CARDS, "shapes.root"), folder)
+    done = run("convert", path, *arguments)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr.replace(str(folder) + os.sep, "")
+
+
+def changed(text, old, new):
+    assert old in text, old
+    return text.replace(old, new, 1)
+
+
+# what is wrong, card, text in it, text in its place, LINE:COLUMN, beginning of the message
+with open(os.path.join(CARDS, "bad_cards.json")) as file:
+    BAD = json.load(file)
+
+
+@pytest.mark.parametrize("what, card, old, new, place, message", BAD, ids=[one[0] for one in BAD])
+def test_a_bad_card_is_refused_with_its_place(tmp_path, what, card, old, new, place, message):
+    found = convert(tmp_path, changed(card_text(card), old, new))
+    assert isinstance(found, str), "it was read"
+    assert found.startswith(f"paritas: card.txt:{place}: {message}"), found
+
+
+def test_every_bad_card_has_a_message_of_its_own():
+    assert len(BAD) > 100
+    assert len({(one[4], one[5]) for one in BAD}) > 90
+
+
+@pytest.mark.parametrize("command", ["fit", "limit", "significance", "nll", "inspect", "ranking", "sort"])
+def test_commands_take_a_card_as_they_take_its_workspace(tmp_path, command):
+    card, workspace = os.path.join(CARDS, "shapes.txt"), tmp_path / "workspace.json"
+    assert run("convert", card, "-o", workspace).returncode == 0
+    direct, converted = run(command, card, "--json"), run(command, workspace, "--json")
+    assert direct.returncode == 0, direct.stderr
+    assert direct.stdout == converted.stdout
+
+
+def test_a_card_comes_through_a_pipe():
+    done = run("nll", "-", "--json", input=card_text("counting.txt"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == run("nll", os.path.join(CARDS, "counting.txt"), "--json").stdout
+
+
+def test_names_of_bins_stand_beside_the_workspace(tmp_path):
+    out = tmp_path / "out.json"
+    assert run("convert", os.path.join(CARDS, "shapes.txt"), "-o", out).returncode == 0
+    names = json.loads((tmp_path / "out.json.map").read_text())
+    assert names["prop_bincr_bin0"] == {"name": "prop_bincr[0]", "offset": 0.0, "scale": 1.0}
+    assert run("convert", os.path.join(CARDS, "counting.txt"), "-o", tmp_path / "c.json").returncode == 0
+    assert not os.path.exists(tmp_path / "c.json.map")
+
+
+def test_the_mass_is_filled_in(tmp_path):
+    text = changed(card_text("shapes.txt"), "signal  top", "m125    top").replace("$PROCESS", "$MASS", 1)
+    assert "sr/90.5" in convert(tmp_path, text, "--mass", "90.5")
+    assert 'sr/125"' in convert(tmp_path, text, "-m", "125.0")
+    assert 'sr/120"' in convert(tmp_path, text)
+
+
+def test_bins_of_few_events_have_a_parameter_for_each_process(tmp_path):
+    """fakes has 4 +- 2 events in bin 0, a count of 4; with top there are 100 / 4.25 = 24 effective events."""
+    found = convert(tmp_path, card_text("shapes.txt") + "sr autoMCStats 30\n")
+    samples = {one["name"]: one for one in found["channels"][0]["samples"]}
+    counts = [one for one in samples["fakes"]["modifiers"] if one["type"] == "shapesys"]
+    assert counts == [{"name": "prop_binsr_fakes", "type": "shapesys", "data": [2.0, 0.0, 0.0]}]
+    shifts = [one["name"] for one in samples["top (errors)"]["modifiers"] if one["type"] == "histosys"]
+    assert "prop_binsr_bin0_top" in shifts  # 6 +- 0.5 are 144 events, more than 30
+
+
+def test_an_empty_histogram_leaves_its_process_out(tmp_path):
+    text = changed(card_text("shapes.txt"), "signal  top   fakes", "signal  top   empty")
+    text = changed(changed(text, "2      1     2", "2      1     3"), "9.0    70 ", "-1     70 ")
+    text += "lonely lnN - - 1.1 - -\n"
+    found = convert(tmp_path, text)
+    names = [[sample["name"] for sample in channel["samples"]] for channel in found["channels"]]
+    assert names == [["signal", "top"], ["top", "fakes", "without_effect"]]
+    kept = found["channels"][1]["samples"][2]["modifiers"]
+    assert [one["name"] for one in kept] == ["lonely"]  # as Combine keeps its parameter
+
+
+def test_the_last_line_of_a_channel_decides_about_its_errors(tmp_path):
+    found = convert(tmp_path, card_text("shapes.txt") + "* autoMCStats -1\n")
+    assert not any("prop_bin" in one["name"] for one in found["channels"][1]["samples"][0]["modifiers"])

@@ -1,0 +1,54 @@
+"""Datacards in Python: where a path is taken, a card is."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import paritas
+from paritas import Model, Workspace
+
+CARDS = Path(__file__).parents[1] / "datacard"
+
+
+def test_a_path_may_be_a_cards():
+    model = Model.from_workspace(CARDS / "counting.txt")
+    assert model.poi_name == "r"
+    fit = model.fit()
+    assert fit.values[model.poi_index] == pytest.approx(
+        1.5, abs=1e-6
+    )  # 11 events, 6.5 without signal, 3 of it
+
+
+def test_a_card_with_histograms_has_its_yields():
+    model = Workspace.read(CARDS / "shapes.txt").model()
+    point = {name: value for name, value in zip(model.parameter_names, model.suggested_init)}
+    assert point["r"] == 1.0 and point["tilt"] == 0.0
+    expected = model.expected_data(model.suggested_init)[: model.main_count]
+    control, signal_region = expected[:2], expected[2:]
+    assert control == pytest.approx([55.0, 46.0])  # of whole histograms
+    assert signal_region == pytest.approx([1 + 6 + 4, 3 + 9 + 5, 2 + 3], rel=1e-8)
+
+
+def test_masks_and_mass_are_given_to_the_reader():
+    workspace = Workspace.read(CARDS / "counting.txt", mass=125, masks=["cr"])
+    assert [channel[0] for channel in workspace.inspect()["channels"]] == ["sr"]
+    assert "free" in dict(workspace.inspect()["parameters"])
+    with pytest.raises(paritas.NotFound, match="no channel is"):
+        Workspace.read(CARDS / "counting.txt", masks=["xr"])
+    with pytest.raises(TypeError):
+        Workspace.read(CARDS / "counting.txt", masks="cr")
+
+
+def test_a_bad_card_has_its_place(tmp_path):
+    card = tmp_path / "card.txt"
+    card.write_text((CARDS / "counting.txt").read_text().replace("imax 2", "imax 3"))
+    with pytest.raises(paritas.InvalidInput, match=r"card\.txt:2:6: `imax` is 3"):
+        Model.from_workspace(card)
+
+
+def test_json_is_read_as_before(tmp_path):
+    text = json.dumps(json.loads((CARDS.parents[1] / "examples" / "two_bins.json").read_text()))
+    path = tmp_path / "two_bins.txt"
+    path.write_text("\n " + text)
+    assert Workspace.read(path) == Workspace.loads(text)
