@@ -189,6 +189,9 @@ enum hf_switch {
     HF_FUNCTIONS = 32
 };
 
+#define HF_MCSTAT_LEAST 1e-9  /* rate of a bin with mcstat, as in Combine */
+#define HF_MCSTAT_HIGHER 2e-9 /* from here on a least rate is the caller's */
+
 /* Numbers of a unit with a shape. */
 enum hf_shape_number {
     HF_SHAPE_MINIMUM, /* of its base in a bin */
@@ -218,8 +221,7 @@ typedef struct {
     unsigned mcstat;          /* 1 + number of the local set that adds to bins; 0: none */
     unsigned blocks;          /* dense blocks in use */
     unsigned block_list;      /* offset of their numbers */
-    unsigned
-        rows; /* offset in ROWS: [block][row][8 slots]; per panel the bins' rows, then each set's, then R' */
+    unsigned rows;       /* offset in ROWS: [block][row][8 slots]; per panel the bins' rows, each set's, R' */
     unsigned row_stride; /* elements of a block's rows, with those of all channels of a run */
     unsigned run;        /* rows so far that go to the tiles behind this channel; 0: none yet, or by lists */
     unsigned run_rows;   /* offset of their first in ROWS */

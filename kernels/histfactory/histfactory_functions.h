@@ -288,21 +288,6 @@ FN_LARGE void hf_fold_jacobian(HF_PARAMETERS, hf_channel ch, GLOBAL real *jacobi
     }
 }
 
-/* Adds to an element of TILES; a diagonal tile is kept symmetric. */
-FN void hf_add_element(GLOBAL real *tiles, u32 i, u32 j, real v)
-{
-    const u32 p = i > j ? i : j, q = i > j ? j : i;
-    GLOBAL real *tile = tiles + TILE_OFFSET(p / 8, q / 8);
-    const u32 at = 8 * (q % 8) + p % 8, mirrored = 8 * (p % 8) + q % 8;
-    tile[at] = tile[at] + v;
-    if (p / 8 == q / 8 && at != mirrored) tile[mirrored] = tile[at];
-}
-FN real hf_element(GLOBAL const real *tiles, u32 i, u32 j)
-{
-    const u32 p = i > j ? i : j, q = i > j ? j : i;
-    return tiles[TILE_OFFSET(p / 8, q / 8) + 8 * (q % 8) + p % 8];
-}
-
 /* Second derivatives by a function's slot, with its first derivatives J: J h^T + h J^T + J J^T h_own, h the
  * slot's column; and those of the function itself. */
 FN void hf_fold_function(HF_PARAMETERS, hf_function f, real kap)
@@ -311,13 +296,13 @@ FN void hf_fold_function(HF_PARAMETERS, hf_function f, real kap)
     CONSTANT u32 *arguments = mi + f->arguments;
     GLOBAL real *tiles = HF_S(TILES), *column = s + hf_functions_of(mi)->column;
     GLOBAL const real *derivatives = s + f->derivatives, *second = derivatives + 1 + n;
-    TEAM_FOR(j, dense) column[j] = flush(hf_element(tiles, f->slot, j));
+    TEAM_FOR(j, dense) column[j] = flush(tiles_element(tiles, f->slot, j));
     TEAM_BARRIER();
     for (u32 i = 0; i < n; i++) {
         const u32 a = arguments[i];
         TEAM_FOR(j, dense) {
             const real v = derivatives[1 + i] * column[j];
-            if (j != f->slot) hf_add_element(tiles, a, j, j == a ? v + v : v);
+            if (j != f->slot) tiles_add_element(tiles, a, j, j == a ? v + v : v);
         }
         TEAM_BARRIER();
     }
@@ -328,8 +313,8 @@ FN void hf_fold_function(HF_PARAMETERS, hf_function f, real kap)
         for (u32 i = 0; i < n; i++)
             for (u32 j = 0; j <= i; j++) {
                 const real both = flush(derivatives[1 + i] * derivatives[1 + j]);
-                hf_add_element(tiles, arguments[i], arguments[j],
-                               FMA(slope, second[i * (i + 1) / 2 + j], both * own));
+                tiles_add_element(tiles, arguments[i], arguments[j],
+                                  FMA(slope, second[i * (i + 1) / 2 + j], both * own));
             }
     }
     TEAM_BARRIER();

@@ -246,10 +246,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
 FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch)
 {
     const hf_part part = hf_part_of(mi, key);
-    TEAM_IF(hf_has_shapes(mi)) {
-        hf_shape_sums(HF, key, ch, 0);
-        TEAM_IF(part.kept) hf_shape_sums(HF, key, ch, 1);
-    }
+    TEAM_IF(hf_has_shapes(mi)) hf_shape_sums(HF, key, ch);
     hf_unit_weights(HF, part, ch);
     TEAM_BARRIER();
     TEAM_IF(!hf_has_no_sums(part, ch)) {

@@ -284,7 +284,7 @@ FN pack hf_mcstat_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
 /* Empty bins of a rate of 0 or more, if none is clipped but those of the model's least rate. */
 FN pmask hf_mcstat_rises(CONSTANT u32 *mi, CONSTANT elem *mr, hf_channel ch, pack rate, pack n)
 {
-    return AND(AND(n <= PK(0.0), rate >= PK(0.0)), hf_bin_clip(mi, mr, ch) < PK(2e-9));
+    return AND(AND(n <= PK(0.0), rate >= PK(0.0)), hf_bin_clip(mi, mr, ch) < PK(HF_MCSTAT_HIGHER));
 }
 /* lambda in bins b.., before a clip in channels with mcstat. */
 FN pack hf_own_lambda(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "numeric/sum.h"
+#include "numeric/tiles.h"
 #include "histfactory/histfactory_histosys.h"
 
 FN u32 hf_has_shapes(CONSTANT u32 *mi)
@@ -100,20 +101,22 @@ FN void hf_shape_weights(HF_PARAMETERS, hf_part part, hf_channel ch, u32 u)
     }
 }
 
-/* SHAPE_U, or the same of the even parts, SHAPE_EVEN. Uses CELL_WEIGHT. */
-FN_LARGE void hf_shape_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch, u32 even)
+/* SHAPE_U, and if second derivatives follow the same of the even parts, SHAPE_EVEN. Uses CELL_WEIGHT. */
+FN_LARGE void hf_shape_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch)
 {
     const hf_part part = hf_part_of(mi, key);
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
         if (hf_is_scaled(mr, un)) {
             hf_sums_target target;
-            target.to = (even ? HF_S(SHAPE_EVEN) : HF_S(SHAPE_U)) + un->sums;
+            target.to = HF_S(SHAPE_U) + un->sums;
             target.slot = mi;
             target.phi = R(0.0);
             target.is_gradient = 0;
             hf_shape_weights(HF, part, ch, u);
-            hf_sums_of_unit(HF, part, ch, u, target, even, 0);
+            hf_sums_of_unit(HF, part, ch, u, target, 0, 0);
+            target.to = HF_S(SHAPE_EVEN) + un->sums;
+            if (part.kept) hf_sums_of_unit(HF, part, ch, u, target, 1, 0);
         }
     }
     TEAM_BARRIER();
@@ -166,13 +169,7 @@ FN void hf_shape_pairs(HF_PARAMETERS, hf_unit un, real rate)
         const real own = flush(rate * u[e]), curve = s[mi[HF_S_HT2] + place[e]];
         diagonal[slot[e]] = FMA(own, u[e], FMA(flush(rate * even[e]), curve, diagonal[slot[e]]));
         if (!ANY(hf_shape_matters(u[e]))) continue;
-        for (u32 f = 0; f < e; f++) {
-            const u32 p = slot[e] > slot[f] ? slot[e] : slot[f], q = slot[e] + slot[f] - p;
-            GLOBAL real *tile = tiles + TILE_OFFSET(p / 8, q / 8);
-            const real pair = flush(own * u[f]);
-            tile[8 * (q % 8) + p % 8] = tile[8 * (q % 8) + p % 8] + pair;
-            if (p / 8 == q / 8) tile[8 * (p % 8) + q % 8] = tile[8 * (p % 8) + q % 8] + pair;
-        }
+        for (u32 f = 0; f < e; f++) tiles_add_element(tiles, slot[e], slot[f], flush(own * u[f]));
     }
 }
 

@@ -84,7 +84,7 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL real *direction)
     hf_panels(HF, whole);
     TEAM_BARRIER();
     HF_FOR_CHANNELS(ch) {
-        TEAM_IF(hf_has_shapes(mi)) hf_shape_sums(HF, whole, ch, 0);
+        TEAM_IF(hf_has_shapes(mi)) hf_shape_sums(HF, whole, ch);
         GLOBAL real *relative = HF_S(CELL_TEMP), *scalars = relative + ch->units;
         hf_tangent_units(HF, ch, direction, relative, scalars);
         TEAM_BARRIER();

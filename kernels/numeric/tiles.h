@@ -35,6 +35,22 @@
 
 #define TILE_OFFSET(I, J) (64 * ((I) * ((I) + 1) / 2 + (J)))
 
+/* Row i, column j of the lower tiles, whichever is larger. */
+FN real tiles_element(GLOBAL const real *tiles, u32 i, u32 j)
+{
+    const u32 p = i > j ? i : j, q = i > j ? j : i;
+    return tiles[TILE_OFFSET(p / 8, q / 8) + 8 * (q % 8) + p % 8];
+}
+/* Adds to it; a diagonal tile is kept symmetric. */
+FN void tiles_add_element(GLOBAL real *tiles, u32 i, u32 j, real v)
+{
+    const u32 p = i > j ? i : j, q = i > j ? j : i;
+    GLOBAL real *tile = tiles + TILE_OFFSET(p / 8, q / 8);
+    const u32 at = 8 * (q % 8) + p % 8, mirrored = 8 * (p % 8) + q % 8;
+    tile[at] = tile[at] + v;
+    if (p / 8 == q / 8 && at != mirrored) tile[mirrored] = tile[at];
+}
+
 /* Offsets of tiles and of their rows of the left factor. */
 typedef struct {
     u32 count, tile[TILE_GROUP], left[TILE_GROUP];

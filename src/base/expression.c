@@ -160,10 +160,17 @@ static paritas_status put_argument(struct parser *p, const char *text, size_t le
     return PARITAS_OK;
 }
 
-static paritas_status put_reference(struct parser *p)
+/* The number behind @. */
+static uint32_t reference_of(const struct token *token)
 {
     uint32_t k = 0;
-    for (size_t i = 1; i < p->token.length && k < 1000000; i++) k = 10 * k + (uint32_t)(p->token.at[i] - '0');
+    for (size_t i = 1; i < token->length && k < 1000000; i++) k = 10 * k + (uint32_t)(token->at[i] - '0');
+    return k;
+}
+
+static paritas_status put_reference(struct parser *p)
+{
+    const uint32_t k = reference_of(&p->token);
     if (!p->given) return refuse(p, p->token.first, "arguments have names here, not numbers as \"@%u\"", k);
     if (k >= p->n_given)
         return refuse(p, p->token.first, "there is no argument @%u: %u are given, from @0 on", k, p->n_given);
@@ -425,25 +432,33 @@ static bool needs_quotes(const char *name)
     return !plain;
 }
 
-static const char *new_name(const struct token *token, const char *const *pairs, size_t count)
+/* What replaces names and references; each may have none. */
+struct replacement {
+    const char *const *pairs; /* old and new names: the last of the same old one counts */
+    size_t count;
+    const char *const *arguments; /* of @0, @1 .. */
+};
+
+/* What stands in the token's place; NULL: itself. */
+static const char *new_name(const struct token *token, const struct replacement *by)
 {
     const bool is_function = token->first == token->at && *token_at(token->next).first == '(';
-    for (size_t i = count; token->kind == NAME && !is_function && i >= 2; i -= 2)
-        if (strlen(pairs[i - 2]) == token->length && memcmp(pairs[i - 2], token->at, token->length) == 0)
-            return pairs[i - 1];
+    if (token->kind == REFERENCE && by->arguments) return by->arguments[reference_of(token)];
+    for (size_t i = by->count; token->kind == NAME && !is_function && i >= 2; i -= 2)
+        if (strlen(by->pairs[i - 2]) == token->length &&
+            memcmp(by->pairs[i - 2], token->at, token->length) == 0)
+            return by->pairs[i - 1];
     return NULL;
 }
 
-char *expression_rename(struct arena *arena, const char *text, const char *const *pairs, size_t count)
+/* `longest`: of the new names. */
+static char *replace(struct arena *arena, const char *text, const struct replacement *by, size_t longest)
 {
-    size_t longest = 0;
-    for (size_t i = 1; i < count; i += 2)
-        if (strlen(pairs[i]) > longest) longest = strlen(pairs[i]);
     char *made = arena_allocate(arena, (strlen(text) + 1) * (longest + 3)), *to = made;
     if (!made) return NULL;
     struct token token = token_at(text);
     for (const char *from = text;; from = token.next, token = token_at(token.next)) {
-        const char *name = new_name(&token, pairs, count), *end = name ? token.first : token.next;
+        const char *name = new_name(&token, by), *end = name ? token.first : token.next;
         memcpy(to, from, (size_t)(end - from));
         to += end - from;
         if (token.kind == END) break;
@@ -456,4 +471,20 @@ char *expression_rename(struct arena *arena, const char *text, const char *const
     }
     *to = '\0';
     return made;
+}
+
+char *expression_rename(struct arena *arena, const char *text, const char *const *pairs, size_t count)
+{
+    size_t longest = 0;
+    for (size_t i = 1; i < count; i += 2)
+        if (strlen(pairs[i]) > longest) longest = strlen(pairs[i]);
+    return replace(arena, text, &(struct replacement){.pairs = pairs, .count = count}, longest);
+}
+
+char *expression_name_arguments(struct arena *arena, const char *text, const char *const *names, size_t count)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i]) > longest) longest = strlen(names[i]);
+    return replace(arena, text, &(struct replacement){.arguments = names}, longest);
 }

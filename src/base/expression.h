@@ -30,3 +30,6 @@ double expression_value(const struct expression *expression, const double *argum
 /* The text with names replaced: pairs of old and new names, the last of the same old one counts. The text was
  * parsed before. NULL: out of memory. */
 char *expression_rename(struct arena *arena, const char *text, const char *const *pairs, size_t count);
+/* The same with names in place of @0, @1, all of which are given. */
+char *expression_name_arguments(struct arena *arena, const char *text, const char *const *names,
+                                size_t count);

@@ -127,31 +127,8 @@ paritas_status card_find_values(struct card *card)
     return PARITAS_OK;
 }
 
-static bool is_plain(const char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    return strspn(name, letters) > 0 && strchr(letters, name[0]) &&
-           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
-}
-
 paritas_status card_formula_text(struct card *card, const struct card_rate *rate, const char **text)
 {
-    size_t longest = 0, n = 0;
-    for (uint32_t i = 0; i < rate->n_arguments; i++)
-        if (strlen(rate->arguments[i]) + 3 > longest) longest = strlen(rate->arguments[i]) + 3;
-    const size_t room = strlen(rate->formula) * (longest > 1 ? longest : 1) + 1;
-    char *made = arena_array(card->arena, room, 1);
-    if (!made) return paritas_fail_memory(card->context);
-    for (const char *at = rate->formula; *at != '\0';) {
-        if (*at != '@') {
-            made[n++] = *at++;
-            continue;
-        }
-        uint32_t index = 0;
-        for (at++; *at >= '0' && *at <= '9'; at++) index = index * 10 + (uint32_t)(*at - '0');
-        const char *name = rate->arguments[index];
-        n += (size_t)snprintf(made + n, room - n, is_plain(name) ? "%s" : "'%s'", name);
-    }
-    *text = made;
-    return PARITAS_OK;
+    *text = expression_name_arguments(card->arena, rate->formula, rate->arguments, rate->n_arguments);
+    return *text ? PARITAS_OK : paritas_fail_memory(card->context);
 }

@@ -40,11 +40,6 @@ static paritas_status refuse_missing(const struct card *card, const char *word, 
     return card_refuse(card, last, 0, "the card ends without %s `%s`: add it", what, word);
 }
 
-static bool is_header(const char *word, const char *key)
-{
-    return card_same_word(word, key);
-}
-
 static paritas_status keep_once(const struct card *card, const struct card_line **kept,
                                 const struct card_line *line)
 {
@@ -104,11 +99,11 @@ static paritas_status read_header_line(struct card *card, const struct card_line
     static const char *const counts[CARD_COUNTS] = {"imax", "jmax", "kmax"};
     const char *word = line->words[0].text;
     for (int i = 0; i < CARD_COUNTS; i++)
-        if (is_header(word, counts[i])) return keep_once(card, &card->counts[i], line);
-    if (is_header(word, "shapes")) return read_shapes(card, line, last_shapes);
-    if (is_header(word, "observation")) return keep_once(card, &card->observation, line);
-    if (is_header(word, "bin")) return keep_twice(card, &card->bins, &card->columns_bin, line);
-    if (is_header(word, "process"))
+        if (card_same_word(word, counts[i])) return keep_once(card, &card->counts[i], line);
+    if (card_same_word(word, "shapes")) return read_shapes(card, line, last_shapes);
+    if (card_same_word(word, "observation")) return keep_once(card, &card->observation, line);
+    if (card_same_word(word, "bin")) return keep_twice(card, &card->bins, &card->columns_bin, line);
+    if (card_same_word(word, "process"))
         return keep_twice(card, &card->columns_process, &card->columns_number, line);
     return PARITAS_OK;
 }
@@ -118,7 +113,7 @@ static paritas_status read_header(struct card *card, const struct card_line **li
 {
     struct card_shapes **last_shapes = &card->shapes;
     const struct card_line *at = card->lines;
-    for (; at && !is_header(at->words[0].text, "rate"); at = at->next)
+    for (; at && !card_same_word(at->words[0].text, "rate"); at = at->next)
         TRY(read_header_line(card, at, &last_shapes));
     card->rate = at;
     if (!card->columns_bin) {
@@ -131,6 +126,14 @@ static paritas_status read_header(struct card *card, const struct card_line **li
     if (!card->rate) return refuse_missing(card, "rate", "the line");
     *line = at->next;
     return PARITAS_OK;
+}
+
+/* The first that may be meant; NULL: none. */
+static const char *nearest(const char *word, const char *const *known, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (letters_apart(word, known[i]) <= (strlen(known[i]) > 4 ? 2u : 1u)) return known[i];
+    return NULL;
 }
 
 /* Kinds that need RooFit, or that no rule here covers. */
@@ -155,12 +158,9 @@ static paritas_status refuse_kind(const struct card *card, const struct card_lin
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (card_same(line->words[1].text, kinds[i].word))
             return card_refuse(card, line, 1, "`%s` is not read: it is %s", kinds[i].word, kinds[i].advice);
-    static const char *const known[] = {"lnN",         "lnU",   "gmN",      "gmM",    "trG",
-                                        "unif",        "shape", "param",    "extArg", "rateParam",
-                                        "autoMCStats", "group", "flatParam"};
-    const char *near = NULL;
-    for (size_t i = 0; i < COUNT_OF(known) && !near; i++)
-        if (letters_apart(line->words[1].text, known[i]) <= (strlen(known[i]) > 4 ? 2u : 1u)) near = known[i];
+    static const char *const others[] = {"param", "extArg", "rateParam", "autoMCStats", "group", "flatParam"};
+    const char *near = nearest(line->words[1].text, card_law_names, CARD_LAWS);
+    if (!near) near = nearest(line->words[1].text, others, COUNT_OF(others));
     return card_refuse(card, line, 1, "unknown word \"%.100s\" behind the name \"%.100s\"%s%s%s",
                        line->words[1].text, line->words[0].text, near ? ": did you mean `" : "",
                        near ? near : ": a nuisance has its law there, as lnN, gmN or shape",

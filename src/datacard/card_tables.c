@@ -22,13 +22,6 @@ static uint32_t find_channel(const struct card *card, const char *name)
     return CARD_NONE;
 }
 
-static paritas_status add_channel(struct card *card, const char *name)
-{
-    struct card_channel *channel = &card->channels[card->n_channels++];
-    *channel = (struct card_channel){.name = name};
-    return PARITAS_OK;
-}
-
 /* Channels in the order of the line `bin` above `observation`, or of the columns. */
 static paritas_status read_channels(struct card *card)
 {
@@ -42,7 +35,7 @@ static paritas_status read_channels(struct card *card)
         if (known && card->bins)
             return card_refuse(card, line, i, "the channel \"%.200s\" is given twice: give each name once",
                                name);
-        if (!known) TRY(add_channel(card, name));
+        if (!known) card->channels[card->n_channels++] = (struct card_channel){.name = name};
     }
     return PARITAS_OK;
 }

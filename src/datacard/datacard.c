@@ -1,5 +1,6 @@
 /* datacard.c: public functions on cards. */
 #include "paritas_datacard.h"
+#include "base/file_bytes.h"
 #include "base/platform.h"
 #include "base/sized.h"
 #include "datacard/card_names.h"
@@ -77,31 +78,6 @@ paritas_status paritas_datacard_parse(paritas_context *context, const char *text
     return parse(context, text ? text : "", length, label ? label : "text", options, workspace);
 }
 
-/* A file's bytes, released by the caller. */
-struct bytes {
-    char *at;
-    size_t length;
-};
-
-static paritas_status read_all(paritas_context *context, const char *label, int file, size_t most,
-                               struct bytes *bytes)
-{
-    size_t room = 0;
-    while (bytes->length < most) {
-        if (bytes->length == room) {
-            room = room ? 2 * room : 65536;
-            char *larger = paritas_reallocate(context, bytes->at, room, 1);
-            if (!larger) return paritas_fail_memory(context);
-            bytes->at = larger;
-        }
-        const ptrdiff_t got = platform_read(file, bytes->at + bytes->length, room - bytes->length);
-        if (got < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", label, strerror(errno));
-        if (got == 0) return PARITAS_OK;
-        bytes->length += (size_t)got;
-    }
-    return PARITAS_OK;
-}
-
 static bool is_input(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -112,11 +88,12 @@ static const char *label_of(const char *path)
     return is_input(path) ? "standard input" : path;
 }
 
-static paritas_status read_file(paritas_context *context, const char *path, size_t most, struct bytes *bytes)
+static paritas_status read_file(paritas_context *context, const char *path, size_t most,
+                                struct file_bytes *bytes)
 {
     const int file = is_input(path) ? 0 : platform_open_read(path);
     if (file < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
-    const paritas_status status = read_all(context, label_of(path), file, most, bytes);
+    const paritas_status status = file_bytes_read(context, label_of(path), file, most, bytes);
     if (!is_input(path)) platform_close(file, false);
     return status;
 }
@@ -124,7 +101,7 @@ static paritas_status read_file(paritas_context *context, const char *path, size
 paritas_status paritas_datacard_read(paritas_context *context, const char *path,
                                      const paritas_datacard_options *options, paritas_workspace **workspace)
 {
-    struct bytes bytes = {0};
+    struct file_bytes bytes = {0};
     REQUIRE(context, workspace);
     *workspace = NULL;
     REQUIRE(context, path);
@@ -136,7 +113,7 @@ paritas_status paritas_datacard_read(paritas_context *context, const char *path,
 }
 
 /* Is it neither JSON nor one of the formats that the reader of JSON names? */
-static bool is_card(const struct bytes *bytes)
+static bool is_card(const struct file_bytes *bytes)
 {
     size_t at = 0;
     while (at < bytes->length && strchr(" \t\r\n", bytes->at[at])) at++;
@@ -147,7 +124,7 @@ static bool is_card(const struct bytes *bytes)
 paritas_status paritas_document_read(paritas_context *context, const char *path,
                                      const paritas_datacard_options *options, paritas_workspace **workspace)
 {
-    struct bytes bytes = {0};
+    struct file_bytes bytes = {0};
     struct platform_info about;
     REQUIRE(context, workspace);
     *workspace = NULL;

@@ -162,10 +162,9 @@ static bool has_kink(const struct hf_modifier *m)
 static bool has_edge_at_0(const struct hf_sample *sample, const struct hf_modifier *m)
 {
     if (!sample->shape.given || m->type != HF_HISTOSYS || hf_multiplies_bins(m)) return false;
-    const double edge = hf_edge_of(sample, sample->n_bins);
     for (uint32_t b = 0; b < sample->n_bins; b++)
         if (m->hi_data[b] != m->lo_data[b] &&
-            (sample->data[b] == edge || hf_is_lifted(sample, sample->n_bins, sample->data[b])))
+            (sample->data[b] == sample->shape.edge || hf_is_lifted(&sample->shape, sample->data[b])))
             return true;
     return false;
 }
@@ -275,23 +274,6 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     return sum;
 }
 
-/* A total is a sum over bins, and a cut channel has one. */
-static paritas_status refuse_cut_totals(const struct freezer *f)
-{
-    for (size_t c = 0; c < f->n.channels; c++) {
-        const struct channel *ch = &f->channels[c];
-        const bool cut = ch->n_bins < ch->source->n_bins;
-        for (uint32_t s = 0; s < ch->source->n_samples && cut; s++)
-            if (ch->source->samples[s].shape.total > 0.0)
-                return paritas_fail(
-                    f->context, PARITAS_INVALID_INPUT,
-                    "channel '%.200s': sample '%.200s' has a shape with a total, which does not go with a "
-                    "histosys of code 1, 5 or 6, or a shapefactor of several channels, in the same channel",
-                    ch->source->name, ch->source->samples[s].name);
-    }
-    return PARITAS_OK;
-}
-
 paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
                          struct hf_model *model)
 {
@@ -301,7 +283,6 @@ paritas_status hf_freeze(paritas_context *context, const paritas_model_options *
     TRY(freeze_find_templates(&f));
     arena_open(&f.arena, &context->allocator);
     bool done = freeze_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
-    const paritas_status refused = done ? refuse_cut_totals(&f) : PARITAS_OK;
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
     model->frozen.tables = (struct device_tables){f.ints.at, f.reals.at, f.ints.n, f.reals.n};
@@ -309,7 +290,6 @@ paritas_status hf_freeze(paritas_context *context, const paritas_model_options *
     paritas_release(&context->allocator, f.pairs.at);
     paritas_release(&context->allocator, f.works.at);
     arena_free(&f.arena);
-    if (refused != PARITAS_OK) return refused;
     if (!fits)
         return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
                             "the model is too large: one fit would need more than 2^32 numbers");

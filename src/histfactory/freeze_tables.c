@@ -232,7 +232,7 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
 }
 
 /* Returns false without memory. */
-static bool write_shape(struct freezer *f, struct unit *unit, uint32_t n_bins)
+static bool write_shape(struct freezer *f, struct unit *unit)
 {
     const struct hf_sample_shape *shape = &unit->sample->shape;
     hf_unit_record *un = &unit->record;
@@ -242,7 +242,7 @@ static bool write_shape(struct freezer *f, struct unit *unit, uint32_t n_bins)
     if (f->reals.failed) return false;
     double *numbers = f->reals.at + un->shape;
     numbers[HF_SHAPE_MINIMUM] = shape->minimum;
-    numbers[HF_SHAPE_EDGE] = hf_edge_of(unit->sample, n_bins);
+    numbers[HF_SHAPE_EDGE] = shape->edge;
     numbers[HF_SHAPE_TOTAL] = shape->total;
     numbers[HF_SHAPE_PADDING] = shape->padding;
     return true;
@@ -251,7 +251,7 @@ static bool write_shape(struct freezer *f, struct unit *unit, uint32_t n_bins)
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
-    if (!place_blocks(f, unit) || !write_shape(f, unit, ch->source->n_bins)) return false;
+    if (!place_blocks(f, unit) || !write_shape(f, unit)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
     const size_t numbers = block_numbers(&ch->record, un->histosys_count);
@@ -328,7 +328,7 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
         for (uint32_t b = 0; b < bins; b++) {
             const uint32_t bin = ch->first_bin + first + b;
             const double rate = unit->sample->data[bin];
-            const bool lifted = hf_is_lifted(unit->sample, ch->source->n_bins, rate);
+            const bool lifted = hf_is_lifted(&unit->sample->shape, rate);
             f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] = lifted ? 0.0 : rate;
             if (lifted) f->reals.at[HEADER(f, HF_R_SHAPE_LIFT) + 8 * cell + b] = rate;
             if (unit->errors) f->reals.at[HEADER(f, HF_R_MCSTAT) + 8 * cell + b] = unit->errors[bin];

@@ -64,7 +64,7 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
     TRY(hf_spec_read(context, workspace, options.measurement, options.poi, &spec));
     paritas_status settled =
         hf_codes_settle(context, workspace, spec, options.normsys_code, options.histosys_code);
-    if (settled == PARITAS_OK) settled = hf_mcstat_settle(context, workspace, spec);
+    if (settled == PARITAS_OK) settled = hf_whole_channels_check(context, workspace, spec);
     if (settled != PARITAS_OK) {
         hf_spec_free(spec);
         return settled;

@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 
 #include "base/json/json_reader.h"
+#include "base/file_bytes.h"
 #include "base/platform.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -309,27 +310,6 @@ static paritas_status fail_unreadable(paritas_context *context, const paritas_wo
     return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, reason);
 }
 
-/* What can be read once only, as pipes: all of it, released by the caller. */
-static paritas_status read_all(paritas_context *context, const paritas_workspace *document, int file,
-                               char **text, size_t *length)
-{
-    size_t room = 0;
-    *length = 0;
-    *text = NULL;
-    for (;;) {
-        if (*length == room) {
-            room = room ? 2 * room : 65536;
-            char *larger = paritas_reallocate(context, *text, room, 1);
-            if (!larger) return paritas_fail_memory(context);
-            *text = larger;
-        }
-        const ptrdiff_t got = platform_read(file, *text + *length, room - *length);
-        if (got < 0) return fail_unreadable(context, document, strerror(errno));
-        if (got == 0) return PARITAS_OK;
-        *length += (size_t)got;
-    }
-}
-
 /* XML and ROOT files are told by their first bytes. */
 static paritas_status check_format(paritas_context *context, const paritas_workspace *document,
                                    const char *text, size_t length)
@@ -354,24 +334,23 @@ static paritas_status read_file(paritas_context *context, paritas_workspace *doc
 {
     struct platform_info about;
     struct json_window window;
-    char *text = NULL;
-    size_t length;
+    struct file_bytes bytes = {0};
     if (!platform_info_open(file, &about)) return fail_unreadable(context, document, strerror(errno));
     if (about.kind == PLATFORM_FOLDER) return fail_unreadable(context, document, "is a directory");
     paritas_status status;
     if (again && about.kind == PLATFORM_FILE && about.size > 0) {
         status = json_window_of_file(&window, context, document->label, file, about.size);
     } else {
-        status = read_all(context, document, file, &text, &length);
+        status = file_bytes_read(context, document->label, file, SIZE_MAX, &bytes);
         if (status == PARITAS_OK)
-            status = json_window_of_text(&window, context, document->label, text, length);
+            status = json_window_of_text(&window, context, document->label, bytes.at, bytes.length);
         else
             window.bytes = NULL;
     }
     if (status == PARITAS_OK)
         status = check_format(context, document, window.bytes, (size_t)(window.end - window.bytes));
     status = read_window(context, document, &window, packs, status);
-    paritas_release(&context->allocator, text);
+    paritas_release(&context->allocator, bytes.at);
     return status;
 }
 

@@ -42,63 +42,6 @@ static paritas_status check(const struct hf_raw *raw, const struct hf_use *use)
     return PARITAS_OK;
 }
 
-static bool has_errors(const struct hf_channel *channel)
-{
-    for (uint32_t s = 0; s < channel->n_samples; s++)
-        if (hf_find_type(&channel->samples[s], HF_MCSTAT)) return true;
-    return false;
-}
-
-/* Another channel with the set; NULL: none. */
-static const struct hf_channel *shared_with(const struct hf_spec *spec, const struct hf_channel *channel,
-                                            uint32_t set)
-{
-    for (const struct hf_channel *other = spec->channels; other < spec->channels + spec->n_channels; other++)
-        for (uint32_t s = 0; other != channel && s < other->n_samples; s++)
-            for (uint32_t m = 0; m < other->samples[s].n_modifiers; m++)
-                if (other->samples[s].modifiers[m].set == set) return other;
-    return NULL;
-}
-
-/* Factors a bin that the kernels take for factors of the sample. */
-static paritas_status check_factor(const struct hf_raw *raw, const struct hf_spec *spec,
-                                   const struct hf_use *use)
-{
-    const struct hf_modifier *m = use->modifier;
-    const struct hf_channel *other =
-        m->type == HF_SHAPEFACTOR ? shared_with(spec, use->channel, m->set) : NULL;
-    if (m->type == HF_MCSTAT && use->sample->shape.given && use->sample->shape.total > 0.0)
-        return hf_refuse_use(raw, use, "", HF_NONE,
-                             "a sample whose shape has a total cannot have an mcstat, whose errors do not "
-                             "follow shapes: leave the total out");
-    if (hf_multiplies_bins(m))
-        return hf_refuse_use(raw, use, "", HF_NONE,
-                             "a histosys of code 1, 5 or 6 and an mcstat cannot act in one channel: give it "
-                             "code 0, 2, 2c or 4p");
-    if (other)
-        return hf_refuse_use(
-            raw, use, "", HF_NONE,
-            "a shapefactor that the channel \"%.200s\" has, too, and an mcstat cannot act in "
-            "one channel: give it another name there",
-            other->name);
-    return PARITAS_OK;
-}
-
-paritas_status hf_mcstat_settle(paritas_context *context, const paritas_workspace *workspace,
-                                const struct hf_spec *spec)
-{
-    const struct hf_raw raw = {.source = {context, workspace->label}};
-    for (uint32_t c = 0; c < spec->n_channels; c++) {
-        const struct hf_channel *channel = &spec->channels[c];
-        for (uint32_t s = 0; s < channel->n_samples && has_errors(channel); s++)
-            for (uint32_t m = 0; m < channel->samples[s].n_modifiers; m++)
-                TRY(check_factor(
-                    &raw, spec,
-                    &(struct hf_use){channel, &channel->samples[s], &channel->samples[s].modifiers[m]}));
-    }
-    return PARITAS_OK;
-}
-
 const struct hf_modifier_kind hf_modifier_mcstat = {.name = "mcstat",
                                                     .data = HF_DATA_BINS,
                                                     .action = HF_BIN_ERRORS,

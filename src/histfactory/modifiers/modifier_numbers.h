@@ -34,9 +34,6 @@ static inline double hf_sigma_of(double sum)
     return sum > 0.0 ? host_sqrt(sum) : 1.0;
 }
 
-/* mcstat: the least rate of a bin, as in Combine. */
-#define HF_MCSTAT_LEAST 1e-9
-
 /* A factor's constraint around 1 of relative variance `variance` (0: none), as Poisson `tau`. */
 static inline void hf_put_constraint(struct hf_set *set, uint32_t k, double variance, double tau)
 {
@@ -71,18 +68,10 @@ static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
            scale->inverse_slope(datum / set->tau[i]);
 }
 
-/* Where a shape's minimum begins to hold a rate: a tiny one is for rates below 0. */
-static inline double hf_edge_of(const struct hf_sample *sample, uint32_t n_bins)
-{
-    double sum = 0.0;
-    for (uint32_t b = 0; b < n_bins; b++) sum += sample->data[b];
-    return sample->shape.minimum < 1e-7 * sum ? 0.0 : sample->shape.minimum;
-}
-
 /* Is a bin's nominal rate the minimum of a shape, whose edge is at 0? */
-static inline bool hf_is_lifted(const struct hf_sample *sample, uint32_t n_bins, double rate)
+static inline bool hf_is_lifted(const struct hf_sample_shape *shape, double rate)
 {
-    return sample->shape.given && rate == sample->shape.minimum && hf_edge_of(sample, n_bins) < rate;
+    return shape->given && rate == shape->minimum && shape->edge < rate;
 }
 
 /* histosys: S and A of a bin, 8 places apart (kernel tables). */

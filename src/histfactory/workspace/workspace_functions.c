@@ -14,12 +14,6 @@
 
 /* ---- the document ---- */
 
-static paritas_status read_name(struct hf_raw *raw, const char *text, size_t length, struct hf_name **name)
-{
-    *name = hf_names_enter(&raw->names, text, (uint32_t)length);
-    return *name ? PARITAS_OK : paritas_fail_memory(raw->source.context);
-}
-
 static paritas_status read_expression(struct hf_raw *raw, const struct hf_place *place,
                                       const struct json *node, struct hf_raw_function *function)
 {
@@ -37,7 +31,7 @@ static paritas_status read_expression(struct hf_raw *raw, const struct hf_place 
     function->arguments = arena_array(raw->keep, e->n_names, sizeof *function->arguments);
     if (!function->arguments) return paritas_fail_memory(raw->source.context);
     for (uint32_t i = 0; i < e->n_names; i++) {
-        TRY(read_name(raw, e->names[i], strlen(e->names[i]), &function->arguments[i]));
+        TRY(hf_name_read(raw, e->names[i], strlen(e->names[i]), &function->arguments[i]));
         function->arguments[i]->is_argument = true;
     }
     return PARITAS_OK;
@@ -51,7 +45,7 @@ static paritas_status read_function(void *user, const struct hf_place *place, co
     const struct json *name_node, *expression;
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name_node},
                   {"expression", HF_STRING, &expression}));
-    TRY(read_name(raw, name_node->text, name_node->length, &function->name));
+    TRY(hf_name_read(raw, name_node->text, name_node->length, &function->name));
     function->text = expression->text;
     struct hf_name *name = function->name;
     if (hf_is_function(name, measurement))

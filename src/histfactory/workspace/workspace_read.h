@@ -164,6 +164,8 @@ struct hf_name *hf_names_enter(struct hf_names *names, const char *text, uint32_
 struct hf_name *hf_names_find(const struct hf_names *names, const char *text);
 /* Fills `rank`; returns names in that order. NULL: out of memory. */
 struct hf_name **hf_names_rank(const struct hf_names *names);
+/* The name of this text, new or not. */
+paritas_status hf_name_read(struct hf_raw *raw, const char *text, size_t length, struct hf_name **name);
 /* Sorts channels and samples by name, modifiers by (name, type). False: out of memory. */
 bool hf_raw_sort(struct hf_raw *raw);
 

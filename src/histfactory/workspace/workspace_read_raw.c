@@ -58,10 +58,15 @@ static paritas_status read_list(struct hf_raw *raw, const struct hf_place *place
     return node ? read_numbers(raw, HF_MEMBER(place, key), node, numbers, n) : PARITAS_OK;
 }
 
+paritas_status hf_name_read(struct hf_raw *raw, const char *text, size_t length, struct hf_name **name)
+{
+    *name = hf_names_enter(&raw->names, text, (uint32_t)length);
+    return *name ? PARITAS_OK : paritas_fail_memory(raw->source.context);
+}
+
 static paritas_status read_name(struct hf_raw *raw, const struct json *node, struct hf_name **name)
 {
-    *name = hf_names_enter(&raw->names, node->text, node->length);
-    return *name ? PARITAS_OK : paritas_fail_memory(raw->source.context);
+    return hf_name_read(raw, node->text, node->length, name);
 }
 
 /* *made: a cleared array, set before; *n counts. */
@@ -210,8 +215,10 @@ static paritas_status read_shape(const struct hf_place *place, const struct json
     TRY(HF_FIELDS(place, node, false, {"minimum", HF_NUMBER, &minimum},
                   {"total", HF_NUMBER | HF_OPTIONAL, &total},
                   {"padding", HF_NUMBER | HF_OPTIONAL, &padding}));
-    *shape = (struct hf_sample_shape){true, minimum->number, total ? total->number : 0.0,
-                                      padding ? padding->number : 0.0};
+    *shape = (struct hf_sample_shape){.given = true,
+                                      .minimum = minimum->number,
+                                      .total = total ? total->number : 0.0,
+                                      .padding = padding ? padding->number : 0.0};
     if (!(shape->minimum >= 0.0))
         return hf_refuse(HF_MEMBER(place, "minimum"), "must not be negative, found %s",
                          hf_describe(minimum, found));
@@ -222,6 +229,13 @@ static paritas_status read_shape(const struct hf_place *place, const struct json
         return hf_refuse(HF_MEMBER(place, "padding"), "must not be negative, and goes with a total, found %s",
                          hf_describe(padding, found));
     return PARITAS_OK;
+}
+
+static void find_edge(struct hf_sample *sample)
+{
+    double sum = 0.0;
+    for (uint32_t b = 0; b < sample->n_bins; b++) sum += sample->data[b];
+    sample->shape.edge = sample->shape.minimum < 1e-7 * sum ? 0.0 : sample->shape.minimum;
 }
 
 static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
@@ -236,6 +250,7 @@ static paritas_status read_sample(void *user, const struct hf_place *place, cons
     if (shape) TRY(read_shape(HF_MEMBER(place, "shape"), shape, &sample->shape));
     TRY(read_name(raw, name, &sample->key));
     TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
+    if (shape) find_edge(sample);
     TRY(enter_sample(raw, place, sample));
     return read_array(raw, place, "modifiers", modifiers, read_modifier, sizeof *sample->modifiers,
                       &sample->modifiers, &sample->n_modifiers);

@@ -33,6 +33,8 @@ struct hf_modifier {
 struct hf_sample_shape {
     bool given;
     double minimum, total, padding; /* total 0: not scaled */
+    double
+        edge; /* the nominal rate from which the minimum holds: 0 for a tiny one, which is for those below */
 };
 
 struct hf_sample {
@@ -123,6 +125,6 @@ paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace
                                struct hf_spec *spec, paritas_normsys_code normsys,
                                paritas_histosys_code histosys);
 
-/* Refuses factors a bin beside an mcstat. Comes behind hf_codes_settle. */
-paritas_status hf_mcstat_settle(paritas_context *context, const paritas_workspace *workspace,
-                                const struct hf_spec *spec);
+/* Refuses factors a bin beside an mcstat or a shape with a total. Comes behind hf_codes_settle. */
+paritas_status hf_whole_channels_check(paritas_context *context, const paritas_workspace *workspace,
+                                       const struct hf_spec *spec);
