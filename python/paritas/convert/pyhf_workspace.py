@@ -97,9 +97,13 @@ class WorkspaceSource:
         bins = len(self.observed[channel["name"]])
         for sample in channel["samples"]:
             self.check_count(sample["data"], bins)
+            if "shape" in sample:
+                raise self.refuse(sample, "the other format has no clipped or scaled shapes", "shape")
         for _, found in modifiers(channel):
             for values in histograms(found["data"]):
                 self.check_count(values, bins)
+            if isinstance(found["data"], dict) and found["data"].get("scale", 1) != 1:
+                raise self.refuse(found["data"], "the other format interpolates without a scale", "scale")
             if found["type"] not in MODIFIERS:
                 raise self.refuse(found, f"the format cannot express {found['type']}", "type")
             name, kind = found["name"], MODIFIERS[found["type"]]

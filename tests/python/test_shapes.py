@@ -1,0 +1,93 @@
+"""A sample's shape and a histosys' scale, beyond pyhf's schema: what is refused, and by whom."""
+
+import copy
+
+import pytest
+
+from paritas import Error, Model
+from paritas.convert import ConversionError, histfactory_xml, hs3
+
+MORPH = {
+    "name": "tilt",
+    "type": "histosys",
+    "data": {"hi_data": [6.0, 3.0], "lo_data": [4.0, 5.0], "interpcode": "code4p"},
+}
+PLAIN = {
+    "channels": [
+        {
+            "name": "SR",
+            "samples": [
+                {
+                    "name": "signal",
+                    "data": [5.0, 4.0],
+                    "modifiers": [{"name": "mu", "type": "normfactor", "data": None}, MORPH],
+                }
+            ],
+        }
+    ],
+    "observations": [{"name": "SR", "data": [6, 4]}],
+    "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}],
+    "version": "1.0.0",
+}
+
+
+def spec(shape=None, **data):
+    made = copy.deepcopy(PLAIN)
+    sample = made["channels"][0]["samples"][0]
+    if shape:
+        sample["shape"] = shape
+    sample["modifiers"][1]["data"].update(data)
+    return made
+
+
+TOTAL = {"minimum": 1e-9, "total": 9}
+
+
+def test_a_total_normalises_and_a_scale_multiplies_the_parameter():
+    plain, scaled = Model.from_workspace(spec()), Model.from_workspace(spec(TOTAL, scale=2.0))
+    point = {"mu": 1.5, "tilt": 0.25}
+    twice = {"mu": 1.5, "tilt": 0.5}
+
+    def expected(model, values):
+        return model.expected_data([values[name] for name in model.parameter_names])[: model.main_count]
+
+    assert expected(scaled, point) == pytest.approx(expected(plain, twice), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "changed, reason",
+    [
+        (spec({"minimum": -1}), r"samples\[0\]\.shape\.minimum: must not be negative"),
+        (spec({"minimum": 1e-9, "total": 0}), r"shape\.total: must be greater than 0"),
+        (spec({"minimum": 0, "total": 9}), r"shape\.total: must be greater than 0, as the minimum"),
+        (spec({"minimum": 1e-9, "padding": 1}), r"shape\.padding: .* goes with a total"),
+        (spec({"total": 9}), "minimum"),
+        (spec(scale=0), r"data\.scale: must be greater than 0"),
+        (spec(scale=2, interpcode="code0"), "goes with .*code4p"),
+        (
+            spec(TOTAL, interpcode="code5"),
+            r"channels\[0\]\.samples\[0\]\.modifiers\[1\]: a histosys of code 1, 5 or 6 and a shape with a "
+            "total cannot act in one channel",
+        ),
+    ],
+)
+def test_what_a_model_cannot_have_is_refused(changed, reason):
+    with pytest.raises(Error, match=reason):
+        Model.from_workspace(changed)
+
+
+@pytest.mark.parametrize(
+    "changed, reason", [(spec(TOTAL), "/samples/0/shape"), (spec(scale=2), "/data/scale")]
+)
+def test_other_formats_refuse_what_they_cannot_say(tmp_path, changed, reason):
+    pytest.importorskip("uproot")
+    for write in (hs3.from_pyhf, lambda given: histfactory_xml.write(given, tmp_path, tmp_path, "p")):
+        with pytest.raises(ConversionError, match=reason):
+            write(changed)
+
+
+def test_pyhf_refuses_them():
+    pyhf = pytest.importorskip("paritas.pyhf")
+    for changed in (spec(TOTAL), spec(scale=2)):
+        with pytest.raises(pyhf.exceptions.InvalidSpecification):
+            pyhf.Workspace(changed)
