@@ -16,6 +16,7 @@ typedef struct paritas_datacard_options {
     size_t size;
     const char *mass;    /* what $MASS stands for in names of histograms and files; NULL: "120" */
     paritas_names masks; /* channels that are left out of the likelihood; their parameters stay */
+    int exact;           /* nonzero: without the roundings that docs/datacards.md lists */
 } paritas_datacard_options;
 #define PARITAS_DATACARD_OPTIONS_DEFAULT PARITAS_INIT(paritas_datacard_options)
 

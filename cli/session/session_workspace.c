@@ -46,6 +46,7 @@ paritas_status read_document(struct session *session, const char *path, paritas_
 {
     paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
     options.mass = option_text(session, "--mass");
+    options.exact = option_flag(session, "--exact");
     TRY(list_of(session, "--mask", &options.masks));
     return paritas_document_read(session->context, path, &options, workspace);
 }

@@ -45,12 +45,12 @@ cdef class Document:
         return made
 
     @staticmethod
-    def read(path, str mass=None, masks=()):
+    def read(path, str mass=None, masks=(), bint exact=False):
         """From a file ("-": standard input): JSON, or a datacard."""
         cdef Document made = Document.labelled(text_of(path))
         cdef Names of_masks = Names(masks)
         cdef paritas_datacard_options options = paritas_datacard_options_default
-        options.masks = of_masks.c
+        options.masks, options.exact = of_masks.c, exact
         if mass is not None:
             options.mass = PyUnicode_AsUTF8(mass)
         paritas_document_read(PyUnicode_AsUTF8(made.label), &options, &made.c)

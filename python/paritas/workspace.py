@@ -36,11 +36,19 @@ class Workspace(Documented):
         self.document = document(given, "workspace")
 
     @classmethod
-    def read(cls, path: Path, *, mass: float | str | None = None, masks: Iterable[str] = ()) -> "Workspace":
+    def read(
+        cls,
+        path: Path,
+        *,
+        mass: float | str | None = None,
+        masks: Iterable[str] = (),
+        exact: bool = False,
+    ) -> "Workspace":
         """Reads a file: a JSON workspace, or a CMS datacard. Of a datacard, mass is what $MASS stands for in
-        names of histograms (None: 120), and masks are channels left out of the likelihood."""
+        names of histograms (None: 120), and masks are channels left out of the likelihood. exact: without
+        Combine's roundings."""
         given = None if mass is None else str(mass)
-        return cls(Document.read(os.fspath(path), given, _names(masks)))
+        return cls(Document.read(os.fspath(path), given, _names(masks), exact))
 
     @classmethod
     def loads(cls, text: str | bytes) -> "Workspace":

@@ -109,6 +109,7 @@ struct card {
     paritas_context *context;
     struct arena *arena;
     const char *path; /* for messages */
+    bool exact;       /* without Combine's roundings */
     struct card_line *lines;
     const struct card_line *counts[CARD_COUNTS];
     const struct card_line *observation, *bins, *columns_bin, *columns_process, *columns_number, *rate;
@@ -139,6 +140,9 @@ bool card_is_dash(const char *text);
 /* Rounds as printing with 6 digits does, and with 6 decimals. */
 double card_six_digits(double value);
 double card_six_decimals(double value);
+/* A number as Combine keeps it; as it is, if the card is exact. */
+enum card_rounding { CARD_SIX_DIGITS, CARD_SIX_DECIMALS, CARD_SINGLE };
+double card_rounded(const struct card *card, enum card_rounding rounding, double value);
 
 /* ---- patterns (card_pattern.c) ---- */
 

@@ -161,7 +161,7 @@ static paritas_status change_law(const struct card *card, const struct card_line
                                "`%s` has one number a column, but line %u has two: write the line "
                                "again",
                                card_law_names[law], nuisance->line->number);
-        value->low = value->high = card_six_decimals(host_log(value->low));
+        value->low = value->high = card_rounded(card, CARD_SIX_DECIMALS, host_log(value->low));
     }
     nuisance->law = law;
     return PARITAS_OK;

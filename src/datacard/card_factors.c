@@ -66,7 +66,7 @@ paritas_status card_rate_find(const struct card *card, const struct card_sample 
     if (control)
         *rate = control->values[column].low;
     else if (sample->n_effects == 0)
-        *rate = card_six_digits(*rate);
+        *rate = card_rounded(card, CARD_SIX_DIGITS, *rate);
     return PARITAS_OK;
 }
 
@@ -81,10 +81,12 @@ static paritas_status refuse_second(const struct card *card, const struct card_n
 }
 
 /* lo first; equal effects up and down are one number, also within rounding. */
-static void multiply_lognormal(struct card_effect *effect, const struct card_value *value)
+static void multiply_lognormal(const struct card *card, struct card_effect *effect,
+                               const struct card_value *value)
 {
     const double product = value->low * value->high;
-    const bool symmetric = !value->two || (product > 1.0 - 1e-5 && product < 1.0 + 1e-5);
+    const bool equal = !card->exact && product > 1.0 - 1e-5 && product < 1.0 + 1e-5;
+    const bool symmetric = !value->two || equal;
     effect->high *= value->high;
     effect->low *= symmetric ? 1.0 / value->high : value->low;
 }
@@ -97,7 +99,7 @@ paritas_status card_factor_add(struct card_build *build, struct card_sample *sam
     struct card_effect *effect = card_effect_of(build, sample, nuisance->parameter);
     if (!effect) return paritas_fail_memory(build->card->context);
     if (nuisance->law == CARD_LNN || nuisance->law == CARD_LNU || nuisance->law == CARD_SHAPE_OR_LNN) {
-        multiply_lognormal(effect, value);
+        multiply_lognormal(build->card, effect, value);
         return PARITAS_OK;
     }
     if (sample->n_effects == before) return refuse_second(build->card, nuisance, sample->column);

@@ -91,8 +91,8 @@ static paritas_status gamma_width(const struct card *card, const struct card_nui
         width = here;
     }
     made->start = 1.0;
-    made->scale = 1.0 / card_six_digits(width * width);
-    made->count = card_six_digits(1.0 / (width * width)) - 1.0;
+    made->scale = 1.0 / card_rounded(card, CARD_SIX_DIGITS, width * width);
+    made->count = card_rounded(card, CARD_SIX_DIGITS, 1.0 / (width * width)) - 1.0;
     made->lower = 1.0 - 5.0 * width > 0.01 ? 1.0 - 5.0 * width : 0.01;
     made->upper = 1.0 + 5.0 * width;
     return PARITAS_OK;

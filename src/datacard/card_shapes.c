@@ -187,12 +187,11 @@ static paritas_status take(struct card *card, const struct card_shapes *shapes, 
         const double square = histogram->squares ? histogram->squares[i + 1]
                               : content < 0.0    ? -content
                                                  : content;
-        made->bins[i] = (double)(float)content;
+        made->bins[i] = card_rounded(card, CARD_SINGLE, content);
         if (made->bins[i] - made->bins[i] != 0)
-            return card_refuse(
-                card, shapes->line, 3,
-                "bin %u of \"%.200s\" is no finite number in single precision: mend the histogram", i + 1,
-                name);
+            return card_refuse(card, shapes->line, 3,
+                               "bin %u of \"%.200s\" is no finite number%s: mend the histogram", i + 1, name,
+                               card->exact ? "" : " in single precision");
         made->errors[i] = square < 0.0 ? 0.0 : host_sqrt(square); /* NaN stays */
         made->integral += content;
         made->sum += made->bins[i];

@@ -75,7 +75,7 @@ static paritas_status add_norm(struct morphs *morphs, const struct card_nuisance
                                 "the integral of a variation must be above 0: mend the histogram");
         small = small && ratio < 1.0 + 1e-3 && ratio > 1.0 - 1e-3;
         factors[i] = effect->scale == 1.0 ? ratio : host_exp(effect->scale * host_log(ratio));
-        factors[i] = card_six_decimals(factors[i]);
+        factors[i] = card_rounded(morphs->build->card, CARD_SIX_DECIMALS, factors[i]);
     }
     if (small) return PARITAS_OK;
     if (!(factors[0] > 0.0 && factors[1] > 0.0))
@@ -103,7 +103,8 @@ static double *morph_target(const struct morphs *morphs, const struct card_templ
     for (uint32_t i = 0; i < nominal->n_bins; i++) {
         const double data = morphs->sample->data[i], own = share(morphs, nominal->bins[i], nominal);
         double value = variation->bins[i];
-        if (!morphs->fractions && !keeps) value = (double)(float)(value * (nominal->sum / variation->sum));
+        if (!morphs->fractions && !keeps)
+            value = card_rounded(morphs->build->card, CARD_SINGLE, value * (nominal->sum / variation->sum));
         value = share(morphs, value, variation);
         target[i] = q == 1.0 && own == data ? value : data + q * (value - own);
     }
@@ -140,12 +141,12 @@ static paritas_status add_morph(struct morphs *morphs, const struct card_nuisanc
     return status;
 }
 
-/* Fractions, or the histogram; with morphs a narrow channel has no empty bins. */
+/* Fractions, or the histogram. Combine pads narrow channels; with morphs these have no empty bins. */
 static paritas_status fill_data(struct morphs *morphs, bool any)
 {
     struct card_sample *sample = morphs->sample;
     const struct card_template *nominal = &morphs->nominal;
-    const bool narrow = nominal->n_bins < morphs->build->n_widest;
+    const bool narrow = !morphs->build->card->exact && nominal->n_bins < morphs->build->n_widest;
     double *errors = arena_array(morphs->build->arena, nominal->n_bins, sizeof *errors);
     sample->data = arena_array(morphs->build->arena, nominal->n_bins, sizeof *sample->data);
     if (!sample->data || !errors) return paritas_fail_memory(morphs->build->card->context);
@@ -156,7 +157,8 @@ static paritas_status fill_data(struct morphs *morphs, bool any)
     }
     if (!morphs->fractions) sample->errors = errors;
     sample->minimum = morphs->fractions ? LEAST : LEAST * morphs->part;
-    sample->padding = morphs->fractions && !any ? LEAST * (morphs->build->n_widest - nominal->n_bins) : 0.0;
+    sample->padding =
+        morphs->fractions && narrow && !any ? LEAST * (morphs->build->n_widest - nominal->n_bins) : 0.0;
     return PARITAS_OK;
 }
 

@@ -199,3 +199,10 @@ double card_six_decimals(double value)
     snprintf(printed, sizeof printed, "%.6f", value);
     return value_of_printed(printed, 6);
 }
+
+double card_rounded(const struct card *card, enum card_rounding rounding, double value)
+{
+    if (card->exact) return value;
+    if (rounding == CARD_SINGLE) return (double)(float)value;
+    return rounding == CARD_SIX_DIGITS ? card_six_digits(value) : card_six_decimals(value);
+}

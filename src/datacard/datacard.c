@@ -46,6 +46,7 @@ static paritas_status read_text(struct card *card, const char *text, size_t leng
                                 const paritas_datacard_options *options, paritas_workspace **workspace)
 {
     struct card_files files = {.card = card};
+    card->exact = options->exact != 0;
     TRY(find_mass(card, options->mass ? options->mass : "120", &files.mass));
     TRY(card_lines_read(card, text, length));
     TRY(card_read(card));

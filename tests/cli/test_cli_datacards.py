@@ -111,3 +111,81 @@ def test_an_empty_histogram_leaves_its_process_out(tmp_path):
 def test_the_last_line_of_a_channel_decides_about_its_errors(tmp_path):
     found = convert(tmp_path, card_text("shapes.txt") + "* autoMCStats -1\n")
     assert not any("prop_bin" in one["name"] for one in found["channels"][1]["samples"][0]["modifiers"])
+
+
+def sample_of(workspace, channel, sample):
+    found = next(one for one in workspace["channels"] if one["name"] == channel)
+    return next(one for one in found["samples"] if one["name"] == sample)
+
+
+def both(folder, text):
+    """The workspace with Combine's roundings, and the exact one."""
+    return convert(folder, text), convert(folder, text, "--exact")
+
+
+def test_an_exact_card_keeps_all_digits_of_rates_and_laws(tmp_path):
+    text = changed(card_text("counting.txt"), "12.0", "20.123456789")
+    text = changed(text, "0.95/1.1", "0.909093/1.1")
+    text = changed(text, "free   rateParam cr fakes 1 [0,5]", "wide   gmM -  0.3  - - -")
+    rounded, exact = both(tmp_path, text)
+    assert sample_of(rounded, "cr", "fakes")["data"] == [20.1235]
+    assert sample_of(exact, "cr", "fakes")["data"] == [20.123456789]
+    lows = [
+        next(one["data"]["lo"] for one in sample_of(made, "cr", "top")["modifiers"] if one["name"] == "xsec")
+        for made in (rounded, exact)
+    ]
+    assert lows == [1 / 1.1, 0.909093]
+    laws = [
+        next(one for one in made["measurements"][0]["config"]["parameters"] if one["name"] == "wide")
+        for made in (rounded, exact)
+    ]
+    assert [law["auxdata"] for law in laws] == [[10.1111], [1 / (0.3 * 0.3) - 1]]
+    assert [law["factors"] for law in laws] == [[1 / 0.09], [1 / (0.3 * 0.3)]]
+
+
+def test_an_exact_card_keeps_double_precision_norms_and_narrow_channels(tmp_path):
+    rounded, exact = both(tmp_path, changed(card_text("shapes.txt"), "cr autoMCStats 0", ""))
+    norms = [
+        next(
+            one["data"]["hi"]
+            for one in sample_of(made, "sr", "top")["modifiers"]
+            if one["name"] == "tilt" and one["type"] == "normsys"
+        )
+        for made in (rounded, exact)
+    ]
+    assert norms == [1.055556, 19 / 18]
+    targets = [
+        next(
+            one["data"]["hi_data"][0]
+            for one in sample_of(made, "sr", "fakes")["modifiers"]
+            if one["name"] == "tilt"
+        )
+        for made in (rounded, exact)
+    ]
+    assert targets[0] != targets[1] and targets[0] == pytest.approx(targets[1], rel=6e-8)
+    sums = [sum(sample_of(made, "cr", "fakes")["data"]) for made in (rounded, exact)]
+    assert 31 - sums[0] == pytest.approx(31e-9, rel=1e-6)  # padded by a bin
+    assert sums[1] == pytest.approx(31, rel=1e-15)
+
+
+def test_rules_hold_in_an_exact_card(tmp_path):
+    _, exact = both(tmp_path, card_text("shapes.txt"))
+    fakes = sample_of(exact, "sr", "fakes")
+    assert [one["type"] for one in fakes["modifiers"] if one["name"] == "tilt"] == ["histosys"]  # no norm
+    assert fakes["shape"]["minimum"] == 1e-9
+
+
+@pytest.mark.parametrize("name", ["counting.txt", "shapes.txt"])
+def test_an_exact_card_gives_nearly_the_same_answers(name):
+    answers = [
+        json.loads(run("limit", os.path.join(CARDS, name), "--json", *more).stdout)["limit_obs"]
+        for more in ([], ["--exact"])
+    ]
+    assert answers[0] == pytest.approx(answers[1], rel=1e-5)
+
+
+def test_combining_takes_cards_with_their_options(tmp_path):
+    card, workspace = os.path.join(CARDS, "counting.txt"), tmp_path / "other.json"
+    done = run("combine", card, card, "--exact", "--mask", "cr", "--join", "outer", "-o", workspace)
+    assert done.returncode == 0, done.stderr
+    assert [one["name"] for one in json.loads(workspace.read_text())["channels"]] == ["sr"]

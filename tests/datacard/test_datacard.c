@@ -58,6 +58,16 @@ TEST(printed_numbers_are_rounded)
     assert_true(card_six_decimals(1e300) == 1e300);
 }
 
+TEST(an_exact_card_rounds_nothing)
+{
+    const struct card rounded = {0}, exact = {.exact = true};
+    assert_true(card_rounded(&rounded, CARD_SIX_DIGITS, 20.123456789) == 20.1235);
+    assert_true(card_rounded(&rounded, CARD_SIX_DECIMALS, 1.0576437) == 1.057644);
+    assert_true(card_rounded(&rounded, CARD_SINGLE, 0.1) == (double)0.1f);
+    for (int i = CARD_SIX_DIGITS; i <= CARD_SINGLE; i++)
+        assert_true(card_rounded(&exact, (enum card_rounding)i, 0.123456789) == 0.123456789);
+}
+
 TEST(wildcards_match_names)
 {
     static const struct {
@@ -285,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(numbers_are_read_as_people_write_them),
         CASE(printed_numbers_are_rounded),
+        CASE(an_exact_card_rounds_nothing),
         CASE(wildcards_match_names),
         CASE(expressions_match_whole_names),
         CASE(a_count_becomes_a_sample_of_one_bin),

@@ -52,3 +52,14 @@ def test_json_is_read_as_before(tmp_path):
     path = tmp_path / "two_bins.txt"
     path.write_text("\n " + text)
     assert Workspace.read(path) == Workspace.loads(text)
+
+
+def test_exact_leaves_combines_roundings_out(tmp_path):
+    card = tmp_path / "card.txt"
+    card.write_text(
+        (CARDS / "counting.txt").read_text().replace("free   rateParam", "# ").replace("12.0", "12.3456789")
+    )
+    samples = [
+        Workspace.read(card, exact=exact).to_dict()["channels"][1]["samples"][1] for exact in (False, True)
+    ]
+    assert [sample["data"] for sample in samples] == [[12.3457], [12.3456789]]
