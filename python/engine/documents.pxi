@@ -137,6 +137,12 @@ cdef class Document:
         paritas_workspace_inspect(self.c, &made.c)
         return made
 
+    def card_names(self):
+        """Names of a datacard's parameters that are others here, as a document."""
+        cdef Document made = Document.labelled(self.label)
+        paritas_datacard_names(self.c, &made.c)
+        return made
+
     # ---- patch sets ----
 
     def verify(self, Document workspace not None):

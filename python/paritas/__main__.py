@@ -2,7 +2,7 @@
 
   report     one HTML page of an analysis
   moon       one HTML page of tables of loss cones: maps, profiles, regions, harmonics
-  convert    HS3 documents and HistFactory XML into workspaces, and back
+  convert    HS3 documents, HistFactory XML and datacards into workspaces, and back
   workspace  a workspace from cabinetry's configuration file and ROOT files
 Each has --help.
 """

@@ -189,3 +189,29 @@ def test_combining_takes_cards_with_their_options(tmp_path):
     done = run("combine", card, card, "--exact", "--mask", "cr", "--join", "outer", "-o", workspace)
     assert done.returncode == 0, done.stderr
     assert [one["name"] for one in json.loads(workspace.read_text())["channels"]] == ["sr"]
+
+
+@pytest.mark.parametrize(
+    "text, arguments, told",
+    [
+        ("<?xml version='1.0'?>\n<Combination/>", [], "is XML, not JSON; `python -m paritas convert FILE`"),
+        ('{"distributions": [], "metadata": {}}', [], "is HS3, which Python reads; run `python -m paritas "),
+        ('{"a": 1}', [], "is neither a datacard nor a workspace"),
+        (card_text("counting.txt"), ["--to", "hs3"], "convert given --to hs3 -o FILE`"),
+        (card_text("counting.txt"), ["--to", "xml"], "convert given --to xml -o FOLDER`"),
+        (card_text("counting.txt"), ["--to", "datacard"], "convert given --to datacard -o FILE`"),
+    ],
+)
+def test_what_python_converts_is_said_in_a_line(tmp_path, text, arguments, told):
+    (tmp_path / "given").write_text(text)
+    done = run("convert", "given", *arguments, cwd=tmp_path)
+    assert done.returncode == 3 and told in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert done.stdout == ""
+
+
+def test_a_workspace_is_written_again():
+    example = os.path.join(ROOT, "examples", "two_bins.json")
+    done = run("convert", example, "--to", "pyhf")
+    with open(example) as file:
+        assert json.loads(done.stdout) == json.load(file)
+    assert list(json.loads(done.stdout)) == sorted(json.loads(done.stdout))

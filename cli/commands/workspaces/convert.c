@@ -1,10 +1,16 @@
-/* convert.c: a datacard as a workspace. */
+/* convert.c: a datacard as a workspace. Python converts other formats, so their files name its command. */
 #include "print/document_output.h"
 #include "print/output.h"
 #include "paritas_datacard.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static const struct option options[] = {
+    {"--to", OPTION_CHOICE, "pyhf|hs3|xml|datacard",
+     "format of the answer; `python -m paritas convert` writes the last three", "pyhf"},
+    {0},
+};
 
 /* Beside the answer, where some parameter has another name or scale than in the card. */
 static paritas_status write_names(struct session *session)
@@ -31,9 +37,33 @@ static paritas_status write_names(struct session *session)
     return status;
 }
 
+static paritas_status check_target(const struct session *session)
+{
+    const char *path = session->arguments->operands[0], *target = option_text(session, "--to");
+    if (strcmp(target, "pyhf") == 0) return PARITAS_OK;
+    return paritas_fail(
+        session->context, PARITAS_INVALID_INPUT,
+        "%s: this program writes workspaces; run `python -m paritas convert %s --to %s -o %s`", path, path,
+        target, strcmp(target, "xml") == 0 ? "FOLDER" : "FILE");
+}
+
+static paritas_status check_workspace(const struct session *session)
+{
+    const char *path = session->arguments->operands[0];
+    const struct json *root = session->workspace->root;
+    if (json_get(root, "channels")) return PARITAS_OK;
+    if (json_get(root, "distributions"))
+        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                            "%s: is HS3, which Python reads; run `python -m paritas convert %s`", path, path);
+    return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                        "%s: is neither a datacard nor a workspace, which has \"channels\"", path);
+}
+
 static int run(struct session *session)
 {
+    TRY(check_target(session));
     TRY(load_workspace(session));
+    TRY(check_workspace(session));
     TRY(write_names(session));
     answer_document(session, session->workspace->root);
     return PARITAS_OK;
@@ -41,11 +71,13 @@ static int run(struct session *session)
 
 const struct command command_convert = {
     .name = "convert",
-    .operands = "CARD",
+    .operands = "FILE",
     .summary = "a CMS datacard as a workspace",
     .description =
         "Beside FILE of -o, FILE.map has the parameters that are named or scaled otherwise than in "
-        "the card. Commands on workspaces take the card itself, too.",
-    .groups = {GROUP_PATCHES, GROUP_OUTPUT},
+        "the card. Commands on workspaces take the card itself, too. A workspace is written again, with "
+        "sorted keys and its patches. Python reads XML and HS3, and writes them and cards: "
+        "`python -m paritas convert`.",
+    .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,
 };

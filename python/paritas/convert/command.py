@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
+from .._engine import Error
 from ..command_line import DONE, NOT_WRITTEN, WRONG_INPUT, fail, write_output
-from . import histfactory_xml, hs3
-from .conversion import DEFAULT_CODES, Conversion, ConversionError
+from . import datacard, histfactory_xml, hs3
+from .conversion import DEFAULT_CODES, Conversion, ConversionError, settings
 from .hs3_codes import WRITTEN
 from .json_nodes import json_text, read_json
 
@@ -26,7 +27,7 @@ def _mount(text: str) -> tuple[str, str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m paritas convert",
-        description="convert models: HS3, HistFactory XML with ROOT files, pyhf workspaces",
+        description="convert models: HS3, HistFactory XML with ROOT files, CMS datacards, pyhf workspaces",
         epilog="Notes on what was left out go to standard error. Exit codes: 0 converted; 2 wrong command "
         "line; 3 wrong input, or the target cannot express it; 5 output not written.",
     )
@@ -37,9 +38,10 @@ def _parser() -> argparse.ArgumentParser:
         "--output-file",
         metavar="FILE",
         default="-",
-        help="file to write, whole or not at all; for xml a folder; default: - (standard output)",
+        help="file to write, whole or not at all; for xml a folder; a datacard's histograms go beside it, as "
+        "NAME.root; default: - (standard output)",
     )
-    formats = ("hs3", "xml", "pyhf")
+    formats = ("hs3", "xml", "pyhf", "datacard")
     add("--from", dest="source", choices=formats, help="format of the input; default: by its content")
     add("--to", dest="target", choices=formats, default="pyhf", help="default: pyhf")
     add("--quiet", action="store_true", help="no notes on standard error")
@@ -73,11 +75,21 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--normsys-code",
-        choices=_numbers("normsys"),
+        choices=(*_numbers("normsys"), "lnN"),
         default="4",
-        help="interpolation of the workspace to write as HS3; default: 4",
+        help="interpolation of the workspace to write as HS3 or as a datacard, which has lnN; default: 4",
     )
     add("--histosys-code", choices=_numbers("histosys"), default="4p", help="default: 4p")
+    add = parser.add_argument_group("Datacards").add_argument
+    add("-m", "--mass", metavar="M", help="what $MASS stands for in names of histograms; default: 120")
+    add(
+        "--mask",
+        metavar="CHANNEL",
+        action="append",
+        default=[],
+        help="leave a channel out of the likelihood (repeatable)",
+    )
+    add("--exact", action="store_true", help="read without Combine's roundings")
     add = parser.add_argument_group("XML").add_argument
     add(
         "--rootdir",
@@ -104,8 +116,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _guess(path: str) -> str:
     with open(path, "rb") as file:
-        if file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-            return "xml"
+        start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"<"):
+        return "xml"
+    if start and not start.startswith((b"{", b"[", b'"')):
+        return "datacard"
     document = read_json(path)
     for name, key in (("hs3", "distributions"), ("pyhf", "channels")):
         if isinstance(document, dict) and key in document:
@@ -115,24 +130,29 @@ def _guess(path: str) -> str:
     )
 
 
-def _convert(options: argparse.Namespace, source: str) -> Conversion:
-    """The input in the target format; for xml as a workspace."""
+def _read(options: argparse.Namespace, source: str) -> Conversion:
+    """The input as a workspace."""
     if source == "hs3":
         choices = {name: getattr(options, name) for name in hs3.CHOICES}
-        answer = hs3.read(options.input, analysis=options.analysis, **choices)
-    elif source == "xml":
-        answer = histfactory_xml.read(
+        return hs3.read(options.input, analysis=options.analysis, **choices)
+    if source == "xml":
+        return histfactory_xml.read(
             options.input, options.rootdir, options.mount, constraints=options.constraints
         )
-    else:
-        answer = Conversion(read_json(options.input))
+    if source == "datacard":
+        return datacard.read(options.input, mass=options.mass, masks=options.mask, exact=options.exact)
+    codes = {kind: f"code{getattr(options, f'{kind}_code')}" for kind in DEFAULT_CODES}
+    return Conversion(read_json(options.input), modifier_settings=settings(codes))
+
+
+def _convert(options: argparse.Namespace, source: str) -> Conversion:
+    """The input in the target format; for xml and datacards as a workspace."""
+    answer = _read(options, source)
     codes = {kind: setting["interpcode"] for kind, setting in answer.modifier_settings.items()}
     if options.target == "hs3":
-        if source == "pyhf":
-            codes = {kind: "code" + getattr(options, f"{kind}_code") for kind in codes}
         written = hs3.from_pyhf(answer.spec, **{f"{kind}_code": code for kind, code in codes.items()})
         return Conversion(written.spec, answer.notes + written.notes)
-    if codes != DEFAULT_CODES:
+    if codes != DEFAULT_CODES and options.target != "datacard":
         needed = " ".join(f"--{kind}-code {code.removeprefix('code')}" for kind, code in codes.items())
         answer.notes.append(f"build its model with {needed}")
     return answer
@@ -147,24 +167,37 @@ def _write_xml(spec: Any, folder: str) -> None:
     write_output(top.decode(), str(base / "FitConfig.xml"))
 
 
+def _write(answer: Conversion, options: argparse.Namespace) -> None:
+    if options.target == "xml":
+        _write_xml(answer.spec, options.output_file)
+    elif options.target == "datacard":
+        codes = {f"{kind}_code": one["interpcode"] for kind, one in answer.modifier_settings.items()}
+        if options.normsys_code == "lnN":
+            codes["normsys_code"] = "lnN"
+        answer.notes += datacard.write(answer.spec, options.output_file, **codes).notes
+    else:
+        write_output(json_text(answer.spec), options.output_file)
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Default: the process's arguments. Returns the exit code; a wrong command line ends in SystemExit(2)."""
     parser = _parser()
     options = parser.parse_args(argv)
     if options.target == "xml" and options.output_file == "-":
         parser.error("--to xml needs a folder: -o DIR")
+    if options.target == "datacard" and options.output_file == "-":
+        parser.error("--to datacard needs a file, beside which histograms go: -o FILE")
+    if options.normsys_code == "lnN" and options.target != "datacard":
+        parser.error("--normsys-code lnN is for --to datacard")
     writing = False
     try:
         source = options.source or _guess(options.input)
-        if source == options.target:
+        if source == options.target != "datacard":
             parser.error(f"the input is {source} already")
         answer = _convert(options, source)
         writing = True
-        if options.target == "xml":
-            _write_xml(answer.spec, options.output_file)
-        else:
-            write_output(json_text(answer.spec), options.output_file)
-    except (ConversionError, ImportError, OSError, UnicodeDecodeError) as error:
+        _write(answer, options)
+    except (Error, ImportError, OSError, UnicodeDecodeError) as error:
         not_written = writing and isinstance(error, OSError)
         path, text = options.output_file if not_written else options.input, str(error)
         if isinstance(error, OSError) and error.strerror:

@@ -67,7 +67,11 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 class WorkspaceSource:
     """Plain data with the places of its parts. Refused if it breaks pyhf's schema or histogram lengths
-    differ."""
+    differ. types: what modifiers the other format has. extended: does it have what datacards add: functions,
+    shapes, scales?"""
+
+    types = MODIFIERS
+    extended = False
 
     def __init__(self, spec: Any) -> None:
         if not isinstance(spec, dict):
@@ -84,7 +88,7 @@ class WorkspaceSource:
         self.spec = workspace.to_dict()
         self.channels, self.measurements = self.spec["channels"], self.spec["measurements"]
         for config in (one["config"] for one in self.measurements):
-            if config.get("functions"):
+            if config.get("functions") and not self.extended:
                 named = ", ".join(repr(one["name"]) for one in config["functions"])
                 raise self.refuse(config, f"the other format has no such functions: {named}", "functions")
         self.observed = {item["name"]: item["data"] for item in self.spec["observations"]}
@@ -97,16 +101,17 @@ class WorkspaceSource:
         bins = len(self.observed[channel["name"]])
         for sample in channel["samples"]:
             self.check_count(sample["data"], bins)
-            if "shape" in sample:
+            if "shape" in sample and not self.extended:
                 raise self.refuse(sample, "the other format has no clipped or scaled shapes", "shape")
         for _, found in modifiers(channel):
             for values in histograms(found["data"]):
                 self.check_count(values, bins)
-            if isinstance(found["data"], dict) and found["data"].get("scale", 1) != 1:
+            scaled = isinstance(found["data"], dict) and found["data"].get("scale", 1) != 1
+            if scaled and not self.extended:
                 raise self.refuse(found["data"], "the other format interpolates without a scale", "scale")
-            if found["type"] not in MODIFIERS:
+            if found["type"] not in self.types:
                 raise self.refuse(found, f"the format cannot express {found['type']}", "type")
-            name, kind = found["name"], MODIFIERS[found["type"]]
+            name, kind = found["name"], self.types[found["type"]]
             if self.kinds.setdefault(name, kind) != kind:
                 other = self.kinds[name].role
                 raise self.refuse(found, f"'{name}' is also the name of a modifier of another type ({other})")

@@ -1,7 +1,7 @@
 """Histograms in ROOT files, through uproot."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from .xml_grammar import Element
 
@@ -21,6 +21,39 @@ class Histogram(NamedTuple):
     errors: list[float]
     single: bool
     shape: tuple[int, ...]
+
+
+def write_histograms(
+    path: Path, histograms: Mapping[str, tuple[Sequence[float], Optional[Sequence[float]]]]
+) -> None:
+    """Writes TH1D of bins of width 1: name -> contents and errors (None: roots of the contents)."""
+    import numpy
+
+    module = uproot()
+
+    def flanked(values: Any) -> Any:  # with under- and overflow
+        return numpy.concatenate([[0.0], values, [0.0]])
+
+    with module.recreate(path) as file:
+        for name, (contents, errors) in histograms.items():
+            squares = numpy.empty(0) if errors is None else flanked(numpy.square(errors))
+            bins = len(contents)
+            centres = numpy.arange(bins) + 0.5
+            axis = module.writing.identify.to_TAxis(
+                fName="xaxis", fTitle="", fNbins=bins, fXmin=0.0, fXmax=float(bins)
+            )
+            file[name] = module.writing.identify.to_TH1x(
+                fName=name.rpartition("/")[2],
+                fTitle="",
+                data=flanked(contents),
+                fEntries=float(bins),
+                fTsumw=float(numpy.sum(contents)),
+                fTsumw2=float(squares.sum()),
+                fTsumwx=float(numpy.dot(contents, centres)),
+                fTsumwx2=float(numpy.dot(contents, centres**2)),
+                fSumw2=squares,
+                fXaxis=axis,
+            )
 
 
 class RootFiles:

@@ -14,7 +14,7 @@ from ..files import PathLike, write_text
 from .conversion import DEFAULT_CODES
 from .parameter_names import root_name
 from .pyhf_workspace import CODE_KEY, MODIFIERS, WorkspaceSource, configs, modifiers
-from .root_files import uproot
+from .root_files import write_histograms
 from .xml_constraints import written_term
 from .xml_grammar import MODIFIER_ELEMENTS, dtd
 
@@ -56,7 +56,7 @@ class _Writer(WorkspaceSource):
     def write(self) -> bytes:
         top = [_tag("Input", {}, text=str(self._channel(channel))) for channel in self.channels]
         top += [self._measurement(*item) for item in zip(self.measurements, self.configs)]
-        self._write_histograms()
+        write_histograms(self.data_path, self.histograms)
         write_text(dtd(), self.specdir.parent / _DTD)
         combination = _tag("Combination", {"OutputFilePrefix": str(self.specdir / self.prefix)}, top)
         return f"<!DOCTYPE Combination SYSTEM '{_DTD}'>\n\n{combination}\n".encode()
@@ -70,35 +70,6 @@ class _Writer(WorkspaceSource):
             name = f"{stem}_{count}"
         self.histograms[name] = (contents, errors)
         return name
-
-    def _write_histograms(self) -> None:
-        import numpy
-
-        module = uproot()
-
-        def flanked(values: Any) -> Any:  # with under- and overflow
-            return numpy.concatenate([[0.0], values, [0.0]])
-
-        with module.recreate(self.data_path) as file:
-            for name, (contents, errors) in self.histograms.items():
-                squares = numpy.empty(0) if errors is None else flanked(numpy.square(errors))
-                bins = len(contents)
-                centres = numpy.arange(bins) + 0.5
-                axis = module.writing.identify.to_TAxis(
-                    fName="xaxis", fTitle="", fNbins=bins, fXmin=0.0, fXmax=float(bins)
-                )
-                file[name] = module.writing.identify.to_TH1x(
-                    fName=name,
-                    fTitle="",
-                    data=flanked(contents),
-                    fEntries=float(bins),
-                    fTsumw=float(numpy.sum(contents)),
-                    fTsumw2=float(squares.sum()),
-                    fTsumwx=float(numpy.dot(contents, centres)),
-                    fTsumwx2=float(numpy.dot(contents, centres**2)),
-                    fSumw2=squares,
-                    fXaxis=axis,
-                )
 
     def _channel(self, channel: Any) -> Path:
         name, file = channel["name"], str(self.data_path)

@@ -318,7 +318,7 @@ static paritas_status check_format(paritas_context *context, const paritas_works
     for (size_t i = 0; i < sizeof xml / sizeof *xml; i++)
         if (length > strlen(xml[i]) && memcmp(text, xml[i], strlen(xml[i])) == 0)
             return paritas_fail(context, PARITAS_INVALID_INPUT,
-                                "%s: is XML, not JSON; `python -m paritas convert` reads HistFactory's",
+                                "%s: is XML, not JSON; `python -m paritas convert FILE` reads HistFactory's",
                                 document->label);
     if (length > 5 && memcmp(text, "root\0", 5) == 0)
         return paritas_fail(context, PARITAS_INVALID_INPUT,
