@@ -13,8 +13,8 @@ import pytest
 from convert_support import DELETED, TREE, set_at
 
 from paritas import Model, Workspace
-from paritas.convert import ConversionError, datacard
-from paritas.convert.card_formulas import formula
+from paritas.convert import ConversionError, datacard, hs3
+from paritas.convert.formulas import numbered
 from paritas.convert.command import main
 
 pytest.importorskip("uproot")
@@ -226,7 +226,9 @@ def test_a_workspace_becomes_a_card(tmp_path):
     assert check_same(renamed, second) == set()
     assert second.poi_name == "r" and first.poi_name == "mu"
     lines = card.text.split("\n")
-    assert any(line.split()[:2] == ["xs", "lnN"] and line.split()[3:] == ["0.9/1.2", "1.25"] for line in lines)
+    assert any(
+        line.split()[:2] == ["xs", "lnN"] and line.split()[3:] == ["0.9/1.2", "1.25"] for line in lines
+    )
     assert any(line.split()[:2] == ["JES", "shape?"] for line in lines)  # bounds of 5
     assert "sr autoMCStats -1 0 2" in lines and "shapes * cr FAKE" in lines
     assert "lumi param 1 0.02 [0.9,1.1]" in lines
@@ -303,7 +305,7 @@ REFUSED = {
     ),
     "another minimum": (
         [set_at((*TOP, "shape"), {"minimum": 1e-3})],
-        "/channels/0/samples/1/shape/minimum: bins of 'top' in 'sr' are clipped at 0.001",
+        "/channels/0/samples/1/shape/minimum: bins of 'top' in 'sr' are at least 0.001",
     ),
     "a scale below 1": (
         [
@@ -341,6 +343,10 @@ REFUSED = {
     "a free alpha in other bounds": (
         [set_at((*CONFIG, "parameters", 1), {"name": "xs", "constraint": {"type": "none"}})],
         "'xs': without constraint it has bounds of -1 and 1 in a card (`lnU`)",
+    ),
+    "a channel without events": (
+        [set_at((*CR, "data"), [0.0]), set_at((*CR, "modifiers"), [])],
+        "/channels/1: 'cr' has no events",
     ),
     "a shape with a total beside whole histograms": (
         [set_at((*SR, "shape"), {"minimum": 8e-9, "total": 8.0})],
@@ -382,10 +388,61 @@ def test_counts_of_a_shapesys_are_autoMCStats(tmp_path):
 
 def test_formulas_have_arguments_by_number():
     functions = {"g": "1/2 + 'a'", "f": "a^-2*exp(b.c) ** g"}
-    assert formula(functions["f"], functions, lambda name: {"a": "r"}.get(name, name)) == (
+    assert numbered(functions["f"], functions, lambda name: {"a": "r"}.get(name, name)) == (
         "@0^-2.0*exp(@1)^(1.0/2.0+@0)",
         ["r", "b.c"],
     )
+
+
+def check_hs3(spec):
+    """HS3 and back: the same yields and likelihood; parameters by their names there."""
+    written = hs3.from_pyhf(spec)
+    back = hs3.to_pyhf(written.spec)
+    first = Model.from_workspace(spec)
+    second = Model.from_workspace(back.spec, modifier_settings=back.modifier_settings)
+    names = {here: back.names[there] for there, here in written.names.items()}
+    assert set(names) == set(first.parameter_names)
+    points = points_of(first)
+    moved = [{names[name]: value for name, value in point.items()} for point in points]
+    (yields, nll), (others, other_nll) = answers(first, points), answers(second, moved)
+    for name in yields:
+        assert np.abs(others[name] - yields[name]).max() <= 1e-12 * np.abs(yields[name]).max()
+    assert np.abs(other_nll - nll).max() <= 1e-9 * max(1.0, np.abs(nll).max())
+    return written
+
+
+def test_symmetric_lognormals_are_code1_in_hs3():
+    spec = Workspace.read(CARDS / "counting.txt").to_dict()
+    with pytest.raises(ConversionError, match="HS3 readers do not have lnN for normsys"):
+        hs3.from_pyhf(spec)  # xsec is asymmetric
+    spec = Workspace(spec).prune(modifiers=["xsec"]).to_dict()
+    written = check_hs3(spec)  # a nuisance is called lumi, too
+    lumi = written.spec["distributions"][0]["samples"][0]["modifiers"][1]
+    assert (lumi["name"], lumi["interpolation"]) == ("lumi", 1)
+
+
+def test_functions_are_generic_functions_in_hs3(tmp_path):
+    text = (CARDS / "counting.txt").read_text().replace("xsec   lnN", "# ")
+    card = tmp_path / "card.txt"
+    card.write_text(
+        text + "k rateParam sr top 1.5 [0.5,4]\nslope param 1 0.2\nfixed extArg 2\n"
+        "f rateParam sr fakes exp(@0/4)+@1*@2 k,slope,fixed\ng rateParam cr * 1+0.1*@0^2 lumi\n"
+    )
+    written = check_hs3(Workspace.read(card).to_dict())
+    assert [one["expression"] for one in written.spec["functions"]] == [
+        "exp(k/4.0)+slope*fixed",
+        "1.0+0.1*alpha_lumi^2.0",
+    ]
+    assert written.spec["likelihoods"][0]["aux_distributions"] == ["slope_constraint"]
+
+
+def test_a_function_of_two_words_is_refused_in_hs3():
+    spec = workspace()
+    config = spec["measurements"][0]["config"]
+    config["functions"] = [{"name": "scale", "expression": "'two words' * 2"}]
+    config["parameters"][1] = {"name": "two words", "inits": [1.0], "bounds": [[0.0, 3.0]]}
+    with pytest.raises(ConversionError, match="config/functions: HS3's functions cannot have the argument"):
+        hs3.from_pyhf(spec)
 
 
 def test_the_command_writes_a_card_beside_its_histograms(tmp_path, capsys):

@@ -57,11 +57,15 @@ def test_pyhf_refuses_them():
         pyhf.Workspace(copy.deepcopy(PRODUCT))
 
 
-def test_other_formats_refuse_them_by_name(tmp_path):
+def test_xml_refuses_them_by_name(tmp_path):
     pytest.importorskip("uproot")
-    for write in (hs3.from_pyhf, lambda given: histfactory_xml.write(given, tmp_path, tmp_path, "p")):
-        with pytest.raises(ConversionError, match="functions.*'rate'"):
-            write(copy.deepcopy(PRODUCT))
+    with pytest.raises(ConversionError, match="functions.*'rate'"):
+        histfactory_xml.write(copy.deepcopy(PRODUCT), tmp_path, tmp_path, "p")
+
+
+def test_hs3_has_them():
+    (function,) = hs3.from_pyhf(copy.deepcopy(PRODUCT)).spec["functions"]
+    assert function["name"] == "rate" and function["type"] == "generic_function"
 
 
 def test_notes_say_what_pyhf_lacks():

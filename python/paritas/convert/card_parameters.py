@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence
 
-from .card_formulas import formula, names_in
+from .formulas import numbered, parameters_in
 from .card_processes import CardSource, Process
 from .card_templates import Written
 from .conversion import ConversionError
@@ -48,25 +48,12 @@ class Parameters:
 
     def __init__(self, source: CardSource, processes: Sequence[Process], poi: Optional[str]) -> None:
         self.source, self.processes, self.poi = source, processes, poi
-        config = source.measurements[0]["config"]
-        self.functions = {one["name"]: one["expression"] for one in config.get("functions", [])}
+        self.functions = source.functions
         self.used = dict.fromkeys(name for one in processes for name in one.parameters)
-        self.arguments = self._arguments([name for name in self.used if name in self.functions])
+        self.arguments = parameters_in(self.functions, [name for name in self.used if name in self.functions])
         self.nuisances: list[Nuisance] = []
         self.lines: list[str] = []
         self.moved: list[str] = []  # bounds or starts that the card cannot say
-
-    def _arguments(self, functions: list[str]) -> list[str]:
-        """Parameters that formulas need."""
-        found: dict[str, None] = {}
-        todo = list(functions)
-        while todo:
-            for name in names_in(self.functions[todo.pop()]):
-                if name in self.functions:
-                    todo.append(name)
-                else:
-                    found[name] = None
-        return list(found)
 
     def control(self, process: Process) -> Optional[tuple[str, float]]:
         """The process' count of a control region: its parameter and its events. None: it has none."""
@@ -81,7 +68,7 @@ class Parameters:
             if name == self.poi:
                 self._check_signal(name)
             elif name in self.functions:
-                self._formula(name, *formula(self.functions[name], self.functions, self._called))
+                self._formula(name, *numbered(self.functions[name], self.functions, self._called))
             elif role == "alpha":
                 self._alpha(name, written)
             else:
@@ -168,7 +155,10 @@ class Parameters:
     def _range(self, name: str, law: str) -> tuple[float, float]:
         low, high = -_RANGES[law], _RANGES[law]
         for slope in (one.slopes[name] for one in self.processes if name in one.slopes):
-            low, high = max(low, -1.0 / slope) if slope > 0 else low, min(high, -1.0 / slope) if slope < 0 else high
+            low, high = (
+                max(low, -1.0 / slope) if slope > 0 else low,
+                min(high, -1.0 / slope) if slope < 0 else high,
+            )
         return low, high
 
     def _law_of_alpha(self, name: str) -> str:
@@ -211,7 +201,10 @@ class Parameters:
             self._freeze(name)
         elif law == "param" or self._fixed(name):
             self._argument(name)
-            self._formula(name, "@0", [name], f"{name}_factor")
+            called = f"{name}_factor"
+            while called in {*self.used, *self.arguments}:
+                called += "_"
+            self._formula(name, "@0", [name], called)
         else:
             self._lines_of(name, name, f"{number(self._start(name))} {self._interval(name)}")
 

@@ -74,7 +74,7 @@ class CardSource(WorkspaceSource):
     """codes: of modifiers without one of their own."""
 
     types = {**MODIFIERS, "mcstat": ModifierType("mcstat", 0.0, (-7.0, 7.0), per_bin=True)}
-    extended = True
+    extensions = ("functions", "shape", "scale")
 
     def __init__(self, spec: Any, codes: dict[str, str]) -> None:
         super().__init__(spec)
@@ -130,11 +130,11 @@ class CardSource(WorkspaceSource):
             why = f"a card has no interpolation {code}; it has code4p, and straight lines"
             raise self.refuse_modifier(process, one, why)
         if scale < 1.0 and not straight:
-            raise self.refuse_modifier(process, one, f"a card has no bend beyond 1, as by the scale {scale:g}")
-        if scale < 1.0:
-            up, down = (
-                [n + scale * (x - n) for x, n in zip(side, process.data)] for side in (up, down)
+            raise self.refuse_modifier(
+                process, one, f"a card has no bend beyond 1, as by the scale {scale:g}"
             )
+        if scale < 1.0:
+            up, down = ([n + scale * (x - n) for x, n in zip(side, process.data)] for side in (up, down))
         process.morphs[one["name"]] = Morph(up, down, max(scale, 1.0), one)
 
     def _normfactor(self, process: Process, one: Any) -> None:
@@ -183,7 +183,9 @@ class CardSource(WorkspaceSource):
             up, down = one["data"]["hi_data"], one["data"]["lo_data"]
             bins = [i for i, value in enumerate(up) if value != 0]
             if len(bins) != 1 or up[bins[0]] <= 0 or [-value for value in up] != list(down):
-                raise self.refuse_modifier(part, one, "a card shifts one bin by a parameter, up and down alike")
+                raise self.refuse_modifier(
+                    part, one, "a card shifts one bin by a parameter, up and down alike"
+                )
             process.shifts[bins[0]] = up[bins[0]]
             self.bin_names[f"prop_bin{part.channel}_bin{bins[0]}_{process.name}"] = one["name"]
         mine = (set(part.factors), part.lognormals, part.slopes)

@@ -29,8 +29,7 @@ class Kind:
 
 @dataclass
 class Written:
-    """A process as the card has it. alpha: events for one of its control region. values: of variations, their
-    scales."""
+    """A process as the card has it. alpha: events for one of its control region."""
 
     rate: float
     alpha: float
@@ -59,8 +58,8 @@ def kind_of(source: CardSource, processes: list[Process]) -> Kind:
 
 
 def _unclipped(data: list[float]) -> list[float]:
-    """Contents that become these where their fractions are clipped and scaled. Bins at the least fraction were
-    clipped before: they had the rest of the sum, which may be below 0."""
+    """Contents that become these where their fractions are clipped and scaled. Bins at the least fraction
+    were clipped before: they had the rest of the sum, which may be below 0."""
     total, least = sum(data), min(data)
     clipped = [value <= least * (1.0 + 1e-9) for value in data]
     if not LEAST_KEPT * total < least < LEAST * total or all(clipped):
@@ -108,9 +107,13 @@ class Templates:
                 why = f"{process.title} has variations, but no events; a card has none without events"
                 raise self.source.refuse(process.sample, why, "data")
             return
+        unknown = sorted(shape.keys() - {"minimum", "total", "padding"})
+        if unknown:
+            why = f"a card cannot say it of {process.title}"
+            raise self.source.refuse(process.sample, why, f"shape/{unknown[0]}")
         least = LEAST * sum(process.data) if "total" in shape else LEAST / (self.control or 1.0)
         if abs(shape["minimum"] - least) > 1e-6 * least:
-            why = f"bins of {process.title} are clipped at {shape['minimum']:g}; a card clips at {least:g}"
+            why = f"bins of {process.title} are at least {shape['minimum']:g}; a card has {least:g}"
             raise self.source.refuse(process.sample, why, "shape/minimum")
         if shape.get("padding", 0.0) != 0:
             why = f"a card does not pad {process.title}"
@@ -122,7 +125,11 @@ class Templates:
         """Contents, and what was taken off bins that the card's reader lifts again."""
         data = self.process.data
         lifted = [value for value in data if value == LEAST]
-        if self.process.shape and lifted and abs(sum(value for value in data if value != LEAST) - 1.0) < 1e-12:
+        if (
+            self.process.shape
+            and lifted
+            and abs(sum(value for value in data if value != LEAST) - 1.0) < 1e-12
+        ):
             return [0.0 if value == LEAST else value for value in data], LEAST
         return (list(data) if self.process.shape else _unclipped(data)), 0.0
 
@@ -148,7 +155,8 @@ class Templates:
         return high ** (1.0 / scale), low ** (1.0 / scale)
 
     def _smoothing(self) -> float:
-        """A smaller scale needs larger variations for the same morph. So a norm is none that Combine drops."""
+        """Finds a factor of scales. A smaller one needs larger variations for the same morph, whose norm
+        Combine then does not drop."""
         if not any(name in self.process.lognormals for name in self.process.morphs):
             return 1.0
         for q in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01):

@@ -39,6 +39,11 @@ class CardWriter:
         self.parameters = Parameters(self.source, self.processes, self.poi)
         self.kinds = {channel: kind_of(self.source, self._of(channel)) for channel in self.source.nbins}
         self._check_names()
+        for channel in self.source.channels:
+            if not self._of(channel["name"]):
+                raise self.source.refuse(
+                    channel, f"'{channel['name']}' has no events, and a card needs a process"
+                )
 
     def card(self) -> Card:
         written = [self._written(one) for one in self.processes]
@@ -104,7 +109,9 @@ class CardWriter:
 
     def _bin_errors(self, written: list[Written]) -> None:
         """Finds the thresholds, and writes errors."""
-        channels = [name for name in self.source.nbins if any(one.has_bin_parameters for one in self._of(name))]
+        channels = [
+            name for name in self.source.nbins if any(one.has_bin_parameters for one in self._of(name))
+        ]
         if not channels:
             return
         rates = self._start_rates()

@@ -101,16 +101,34 @@ class Reader:
 
     def _scaled(self, sample: Sample) -> ScaledSample:
         """Scales it by the terms of its functions, or by the functions where factors cannot say these."""
-        terms: Optional[Terms] = ONE
-        for tree in sample.functions.values():
-            own = terms_of(tree)
-            terms = None if terms is None or own is None else times(terms, self._renamed(own))
-        if terms is None or not are_factors(terms, sample.modifiers):
+        terms = self._terms(sample)
+        if terms is None:
             terms = ONE
             for name, tree in sample.functions.items():
                 sample.modifiers.append(modifier(name, "normfactor"))
                 self.functions[name] = written(tree, self.names)
-        return ScaledSample(sample.node, sample.name, sample.contents, sample.modifiers, terms)
+        return ScaledSample(sample.node, sample.name, sample.contents, sample.modifiers, self._renamed(terms))
+
+    def _terms(self, sample: Sample) -> Optional[Terms]:
+        """The product of its functions, by HS3's names. None: factors cannot say it."""
+        terms = ONE
+        for tree in sample.functions.values():
+            own = terms_of(tree)
+            if own is None or any(self.scalars[name].role == "alpha" for name in parameters_of(tree)):
+                return None
+            terms = times(terms, own)
+        factors = [modifier(parameter, kind) for kind, parameter in sample.scalars]
+        return terms if are_factors(terms, factors) else None
+
+    def _arguments(self) -> set[str]:
+        """Parameters of functions that stay functions, and of nothing else."""
+        kept: set[str] = set()
+        factors: set[str] = set()
+        for sample in (sample for channel in self.channels for sample in channel.samples):
+            for tree in sample.functions.values():
+                (kept if self._terms(sample) is None else factors).update(parameters_of(tree))
+            factors.update(parameter for _, parameter in sample.scalars)
+        return kept - factors
 
     def _renamed(self, terms: Terms) -> Terms:
         return {
@@ -127,7 +145,8 @@ class Reader:
             key += "_"  # a factor may stand twice
         sample.functions[key] = tree
         for parameter in parameters_of(tree):
-            self._scalar(parameter, "factor", node)
+            if parameter not in self.scalars:
+                self._scalar(parameter, "factor", node)
 
     def _read_channels(self, likelihood: Node) -> None:
         likelihood.object("name distributions data", "aux_distributions")
@@ -215,6 +234,8 @@ class Reader:
 
     def _scalar(self, parameter: str, role: str, node: Node) -> None:
         known = self.scalars.setdefault(parameter, _Scalar(role, node))
+        if known.node["type"].value == "custom":  # an argument of a function
+            known.role, known.node = role, node
         if known.role != role:
             raise node.refuse(
                 f"'{parameter}' is a parameter of type {role} here and {known.role} at {known.node.place}; "
@@ -254,10 +275,11 @@ class Reader:
         for parameter, scalar in self.scalars.items():
             default = Constraint("Gauss" if scalar.role == "alpha" else "")  # as in ROOT and pyhs3
             scalar.constraint, _ = self.constraints.by_parameter.get(parameter, (default, scalar.node))
+        arguments = self._arguments()
         measured = [
             parameter
             for parameter, scalar in self.scalars.items()
-            if scalar.role == "factor" and scalar.constraint.kind == "Gauss"
+            if scalar.role == "factor" and scalar.constraint.kind == "Gauss" and parameter not in arguments
         ]
         if measured:
             by_name = [parameter for parameter in measured if parameter.lower() == "lumi"]

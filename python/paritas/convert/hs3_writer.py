@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
 from .conversion import Conversion, ConversionError, settings
+from .formulas import formula, parameters_in
 from .hs3_codes import ADDED, WRITTEN
 from .parameter_names import gamma_names, root_name
 from .pyhf_workspace import CODE_KEY, MODIFIERS, WorkspaceSource, configs, modifiers
@@ -37,6 +38,8 @@ def _domain(name: str, parameters: dict[str, _Parameter]) -> _Json:
 
 
 class Writer(WorkspaceSource):
+    extensions = ("functions",)
+
     def __init__(self, spec: Any, codes: dict[str, str]) -> None:
         super().__init__(spec)
         for kind, code in codes.items():
@@ -50,11 +53,13 @@ class Writer(WorkspaceSource):
         self.elements: dict[str, dict[str, list[str]]] = {}  # HS3's names by pyhf's and channel ("": scalars)
         self.widths: dict[tuple[str, str], list[float]] = {}  # relative
         self.constraints: dict[str, _Json] = {}
+        self.loose: list[str] = []  # constraints that no modifier names
 
     def convert(self) -> Conversion:
         for channel in self.channels:
             for sample, modifier in modifiers(channel):
                 self._collect(channel, sample, modifier)
+        self._collect_arguments()
         self.parameters = [self._parameters_of(measurement) for measurement in self.measurements]
         self._constrain_scalars()
         data = self._data()
@@ -64,6 +69,7 @@ class Writer(WorkspaceSource):
                 *(self._distribution(channel) for channel in self.channels),
                 *self.constraints.values(),
             ],
+            **self._functions(),
             **self._likelihoods(data),
             **self._analyses(list(data)),
         }
@@ -76,6 +82,8 @@ class Writer(WorkspaceSource):
 
     def _collect(self, channel: _Json, sample: _Json, modifier: _Json) -> None:
         name, where, data = modifier["name"], channel["name"], modifier["data"]
+        if name in self.functions:
+            return
         role, stem = self.kinds[name].role, name
         elements = self.elements.setdefault(name, {})
         if not self.kinds[name].per_bin:
@@ -99,12 +107,43 @@ class Writer(WorkspaceSource):
             stem = f"stat_{where}" if name == f"staterror_{where}" else f"{name}_{where}" if spans else name
         elements[where] = gamma_names(stem, self.nbins[where])
 
+    def _collect_arguments(self) -> None:
+        """Parameters of functions alone are factors. Functions have to be those of all measurements."""
+        for measurement in self.measurements:
+            given = measurement["config"].get("functions", [])
+            if {one["name"]: one["expression"] for one in given} != self.functions:
+                raise self.refuse(measurement, "its functions are not those of the first measurement")
+        for name in self.functions:
+            self.kinds.pop(name, None)
+        for name in parameters_in(self.functions, self.functions):
+            if not name.isidentifier():
+                place = self.measurements[0]["config"]["functions"]
+                raise self.refuse(place, f"HS3's functions cannot have the argument '{name}': rename it")
+            if name not in self.kinds:
+                self.kinds[name] = MODIFIERS["normfactor"]
+                self.elements[name] = {"": [name]}
+                self.loose.append(name)
+
+    def _functions(self) -> _Json:
+        found = [
+            {
+                "name": name,
+                "type": "generic_function",
+                "expression": formula(text, self.functions, lambda one: self.elements[one][""][0]),
+            }
+            for name, text in self.functions.items()
+        ]
+        return {"functions": found} if found else {}
+
     def _parameters_of(self, measurement: _Json) -> dict[str, _Parameter]:
         found: dict[str, _Parameter] = {}
         self.notes += self.unused_configs(measurement)
         for owner in sorted(self.elements, key=lambda owner: self.kinds[owner].per_bin):
             config = configs(measurement).get(owner, {})
-            if owner == "lumi" and not {"inits", "bounds", "auxdata", "sigmas"} <= config.keys():
+            if (
+                self.kinds[owner].role == "lumi"
+                and not {"inits", "bounds", "auxdata", "sigmas"} <= config.keys()
+            ):
                 raise self.refuse(measurement, "lumi must have inits, bounds, auxdata and sigmas")
             for name, one in self._configured(owner, config).items():
                 known = found.setdefault(name, one)
@@ -168,7 +207,7 @@ class Writer(WorkspaceSource):
         if kind == "poisson":
             beta, offset = 1.0 / self._common(owner, "factors"), given.get("offset", 0.0)
             return {"type": "gamma_dist", "gamma": datum + 1.0, "beta": beta, "mu": -offset}
-        width = self._common(owner, "sigmas") if given or owner == "lumi" else 1.0
+        width = self._common(owner, "sigmas") if given or self.kinds[owner].role == "lumi" else 1.0
         if kind == "lognormal":
             return {"type": "lognormal_dist", "mu": datum + width**2, "sigma": width}
         return {"type": "gaussian_dist", "mean": datum, "sigma": width}
@@ -196,7 +235,9 @@ class Writer(WorkspaceSource):
             )
         data = {"obsData": {name: self.observed[name] for name in self.nbins}}
         starts = [one.value for one in self.parameters[0].values() if self.kinds[one.owner].role == "alpha"]
-        if any(starts):
+        if self.functions:
+            self.notes.append("asimovData: left out, since there are functions of parameters")
+        elif any(starts):
             self.notes.append(
                 "asimovData: left out, since a variation does not start at its nominal template"
             )
@@ -240,7 +281,10 @@ class Writer(WorkspaceSource):
         return found
 
     def _code(self, modifier: _Json) -> str:
-        return modifier["data"].get(CODE_KEY, self.codes[modifier["type"]])  # type: ignore[no-any-return]
+        data = modifier["data"]
+        code = data.get(CODE_KEY, self.codes[modifier["type"]])
+        inverse = code == "lnN" and abs(data["lo"] * data["hi"] - 1.0) <= 1e-15
+        return "code1" if inverse else code
 
     def _in_order(self, sample: _Json) -> list[_Json]:
         """Modifiers so that ROOT, which applies them one after the other, finds the same rates."""
@@ -258,6 +302,8 @@ class Writer(WorkspaceSource):
 
     def _modifier(self, channel: str, modifier: _Json, native: Optional[str]) -> _Json:
         kind, name, data = modifier["type"], modifier["name"], modifier["data"]
+        if name in self.functions:
+            return {"name": name, "type": "custom"}
         found, role = {"name": name, "type": kind}, MODIFIERS[kind].role
         if MODIFIERS[kind].per_bin:
             found["parameters"] = self.elements[name][channel]
@@ -291,6 +337,8 @@ class Writer(WorkspaceSource):
         return "Poisson" if self.law_of_bins(name, default) == "poisson" else "Gauss"
 
     def _likelihoods(self, data: _Data) -> _Json:
+        named = [f"{name}_constraint" for name in self.loose]
+        loose = [name for name in named if name in self.constraints]
         return {
             "data": [
                 {"name": f"{kind}_{name}", "type": "binned", "axes": _axes(name, len(row)), "contents": row}
@@ -302,6 +350,7 @@ class Writer(WorkspaceSource):
                     "name": f"simPdf_{kind}",
                     "distributions": [f"model_{name}" for name in self.nbins],
                     "data": [f"{kind}_{name}" for name in self.nbins],
+                    **({"aux_distributions": loose} if loose else {}),
                 }
                 for kind in data
             ],

@@ -67,11 +67,11 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 class WorkspaceSource:
     """Plain data with the places of its parts. Refused if it breaks pyhf's schema or histogram lengths
-    differ. types: what modifiers the other format has. extended: does it have what datacards add: functions,
-    shapes, scales?"""
+    differ. types: what modifiers the other format has. extensions: what it has beyond pyhf's schema:
+    "functions", "shape", "scale"."""
 
     types = MODIFIERS
-    extended = False
+    extensions: tuple[str, ...] = ()
 
     def __init__(self, spec: Any) -> None:
         if not isinstance(spec, dict):
@@ -88,9 +88,12 @@ class WorkspaceSource:
         self.spec = workspace.to_dict()
         self.channels, self.measurements = self.spec["channels"], self.spec["measurements"]
         for config in (one["config"] for one in self.measurements):
-            if config.get("functions") and not self.extended:
+            if config.get("functions") and "functions" not in self.extensions:
                 named = ", ".join(repr(one["name"]) for one in config["functions"])
                 raise self.refuse(config, f"the other format has no such functions: {named}", "functions")
+        first = self.measurements[0]["config"] if self.measurements else {}
+        #: of the first measurement, by name
+        self.functions = {one["name"]: one["expression"] for one in first.get("functions", [])}
         self.observed = {item["name"]: item["data"] for item in self.spec["observations"]}
         self.kinds: dict[str, ModifierType] = {}  # by parameter name
         self.nbins = {channel["name"]: self._check(channel) for channel in self.channels}
@@ -101,13 +104,13 @@ class WorkspaceSource:
         bins = len(self.observed[channel["name"]])
         for sample in channel["samples"]:
             self.check_count(sample["data"], bins)
-            if "shape" in sample and not self.extended:
+            if "shape" in sample and "shape" not in self.extensions:
                 raise self.refuse(sample, "the other format has no clipped or scaled shapes", "shape")
         for _, found in modifiers(channel):
             for values in histograms(found["data"]):
                 self.check_count(values, bins)
             scaled = isinstance(found["data"], dict) and found["data"].get("scale", 1) != 1
-            if scaled and not self.extended:
+            if scaled and "scale" not in self.extensions:
                 raise self.refuse(found["data"], "the other format interpolates without a scale", "scale")
             if found["type"] not in self.types:
                 raise self.refuse(found, f"the format cannot express {found['type']}", "type")

@@ -163,7 +163,7 @@ class _Writer(WorkspaceSource):
         for note in self.unused_configs(measurement):
             log.warning(note)
         for name, config in by_name.items():
-            if name == "lumi":
+            if self._is_lumi(name):
                 if not {"auxdata", "sigmas"} <= config.keys():
                     raise self.refuse(config, "lumi must have auxdata and sigmas")
                 for key in ("auxdata", "sigmas"):
@@ -183,6 +183,10 @@ class _Writer(WorkspaceSource):
         config = measurement["config"]
         poi = _tag("POI", {}, text=" ".join(config.get("pois", [config["poi"]])))
         return _tag("Measurement", attributes, [poi, *settings, *terms])
+
+    def _is_lumi(self, name: str) -> bool:
+        """A nuisance may have this name, too."""
+        return name == "lumi" and self.kinds.get(name, MODIFIERS["lumi"]).role == "lumi"
 
     def _terms(self, config: Any, name: str) -> list[str]:
         kind = self.kinds.get(name, MODIFIERS["lumi"])
@@ -204,7 +208,7 @@ class _Writer(WorkspaceSource):
                 )
             self._warn_of_bounds(config, kind.bounds)
             return []
-        written = lumi if name == "lumi" else kind.start
+        written = lumi if kind.role == "lumi" else kind.start
         start = self._start(config, written)
         text = root_name(kind.role, name)
         if "constraint" in config:
