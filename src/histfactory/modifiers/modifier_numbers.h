@@ -71,7 +71,7 @@ static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
 /* Is a bin's nominal rate the minimum of a shape, whose edge is at 0? */
 static inline bool hf_is_lifted(const struct hf_sample_shape *shape, double rate)
 {
-    return shape->given && rate == shape->minimum && shape->edge < rate;
+    return shape->given && !shape->logarithmic && rate == shape->minimum && shape->edge < rate;
 }
 
 /* histosys: S and A of a bin, 8 places apart (kernel tables). */
@@ -80,6 +80,17 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
     const double up = hi - nominal, down = nominal - lo;
     pair[0] = 0.5 * (up + down);
     pair[8] = (up - down) / 16.0;
+}
+
+/* The logarithm of a nominal rate, below that of any number where it is not above 0; of hi or lo over it, 0
+ * where one of both is not above 0. */
+static inline double hf_log_of_rate(double rate)
+{
+    return rate > 0.0 ? host_log(rate) : -999.0;
+}
+static inline double hf_log_ratio(double rate, double nominal)
+{
+    return rate > 0.0 && nominal > 0.0 ? host_log(rate / nominal) : 0.0;
 }
 
 /* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */
