@@ -101,6 +101,7 @@ static void write_affine(struct freezer *f, const struct hf_set *set, uint32_t i
     row[HF_AFFINE_SLOPE * n] = set->slope;
     row[(size_t)hf_law(set)->row * n] = set->tau ? set->tau[i] : 1.0 / (set->sigma[i] * set->sigma[i]);
     row[HF_AFFINE_WEIGHT * n] = 1.0 / (width * width);
+    row[HF_AFFINE_RATIO * n] = set->ratio;
 }
 
 static void map_parameter(struct freezer *f, const struct frozen_maps *maps, const struct hf_set *set,
@@ -115,7 +116,7 @@ static void map_parameter(struct freezer *f, const struct frozen_maps *maps, con
     if (set->constraint == HF_UNCONSTRAINED) return;
     maps->place_of[aux] = (uint32_t)(8 * f->n.panels + slot);
     maps->data[aux] = set->aux[i];
-    if (set->sigma) f->model->gauss_constant += host_gauss_constant(set->sigma[i]);
+    if (set->sigma) f->model->gauss_constant += host_gauss_constant(hf_mean_sigma(set, i));
     if (hf_law(set)->row) {
         maps->width[p] = hf_width_of_y(set, i);
         write_affine(f, set, i, slot, maps->width[p]);

@@ -392,11 +392,11 @@ struct jet reference_twice_nll(const struct reference *reference, const double *
             if (set->tau)
                 sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
             if (set->sigma) {
-                const double sigma = set->sigma[e];
-                const struct jet pull =
-                    scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));
-                sum = add(sum,
-                          add(scaled(0.5, times(pull, pull)), constant(log(sigma) + 0.91893853320467274178)));
+                const struct jet off = add(x, constant(-data[spec->n_main + set->first_aux + e]));
+                const double sigma = set->sigma[e], own = off.v >= 0.0 ? sigma * set->ratio : sigma;
+                const struct jet pull = scaled(1.0 / own, off);
+                sum = add(sum, add(scaled(0.5, times(pull, pull)),
+                                   constant(log(0.5 * sigma * (1.0 + set->ratio)) + 0.91893853320467274178)));
             }
         }
     }

@@ -227,10 +227,12 @@ static void put_laws(struct draw *d, unsigned shape_bins)
         "\"constraint\": {\"type\": \"lognormal\", \"offset\": 1, \"slope\": 0.2}, \"auxdata\": [0.1], "
         "\"sigmas\": [0.25]",
         "\"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [0.5], \"sigmas\": [2]",
-        "\"constraint\": {\"type\": \"none\"}, \"inits\": [0.2]"};
+        "\"constraint\": {\"type\": \"none\"}, \"inits\": [0.2]",
+        "\"constraint\": {\"type\": \"bifurcated\", \"ratio\": 0.6, \"slope\": 1.5}, \"auxdata\": [0.25], "
+        "\"sigmas\": [1.2]"};
     const char *separator = d->lumi ? ", " : "";
     for (unsigned a = 0; a < d->n_alphas; a++, separator = ", ")
-        put(&d->out, "%s{\"name\": \"alpha_%u\", %s}", separator, a, of_alpha[a % 4]);
+        put(&d->out, "%s{\"name\": \"alpha_%u\", %s}", separator, a, of_alpha[a % 5]);
     for (unsigned k = 0; k < d->serial; k += 2)
         put(&d->out, ", {\"name\": \"gamma_%u\", \"constraint\": {\"type\": \"gaussian\"}}", k);
     for (unsigned c = 0; c < MAX_CHANNELS; c += 2)

@@ -52,6 +52,15 @@ static inline double hf_expected_aux_slope(const struct hf_set *set, double widt
     const double slope = hf_law(set)->scale->slope(set->offset + set->slope * x, set->slope);
     return set->tau ? width * slope : slope;
 }
+/* A measurement's sigma: over both sides, which normalises it; where it is `offset` below its mean. */
+static inline double hf_mean_sigma(const struct hf_set *set, uint32_t i)
+{
+    return set->sigma[i] * (0.5 * (1.0 + set->ratio));
+}
+static inline double hf_sigma_at(const struct hf_set *set, double sigma, double offset)
+{
+    return offset >= 0.0 ? sigma * set->ratio : sigma;
+}
 /* Where the parameter expects a datum of a law of y. */
 static inline double hf_centre_of_y(const struct hf_set *set, uint32_t i, double datum)
 {
@@ -63,7 +72,8 @@ static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
 {
     const struct hf_scale *scale = hf_law(set)->scale;
     const double datum = set->aux[i];
-    if (set->sigma) return set->sigma[i] * scale->inverse_slope(datum) / set->slope;
+    if (set->sigma)
+        return set->sigma[i] * host_sqrt(set->ratio) * scale->inverse_slope(datum) / set->slope;
     return host_sqrt(datum > 1.0 ? datum : 1.0) / (set->tau[i] * set->slope) *
            scale->inverse_slope(datum / set->tau[i]);
 }

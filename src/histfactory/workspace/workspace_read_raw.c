@@ -324,18 +324,31 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
 static paritas_status read_law(const struct hf_place *place, const struct json *node,
                                struct hf_configured_law *law)
 {
-    const struct json *type, *offset, *slope;
+    const struct json *type, *offset, *slope, *ratio;
     char found[64], words[96];
     TRY(HF_FIELDS(place, node, false, {"type", HF_STRING, &type},
-                  {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope}));
-    *law = (struct hf_configured_law){true, offset || slope, hf_constraint_of_word(type->text),
-                                      offset ? offset->number : 0.0, slope ? slope->number : 1.0};
+                  {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope},
+                  {"ratio", HF_NUMBER | HF_OPTIONAL, &ratio}));
+    *law = (struct hf_configured_law){.given = true,
+                                      .is_affine = offset || slope,
+                                      .constraint = hf_constraint_of_word(type->text),
+                                      .offset = offset ? offset->number : 0.0,
+                                      .slope = slope ? slope->number : 1.0,
+                                      .ratio = ratio ? ratio->number : 1.0};
     if (law->constraint == HF_CONSTRAINT_COUNT)
         return hf_refuse(HF_MEMBER(place, "type"), "must be %s, found %s",
                          hf_constraint_words(NULL, " or ", words), hf_describe(type, found));
     if (!(law->slope > 0.0))
         return hf_refuse(HF_MEMBER(place, "slope"), "must be greater than 0, found %s",
                          hf_describe(slope, found));
+    if (ratio && law->constraint != HF_BIFURCATED)
+        return hf_refuse(HF_MEMBER(place, "ratio"), "only \"%s\" has a ratio, found %s",
+                         hf_constraint_kinds[HF_BIFURCATED].word, hf_describe(ratio, found));
+    if (!(law->ratio > 0.0))
+        return hf_refuse(HF_MEMBER(place, "ratio"), "must be greater than 0, found %s",
+                         hf_describe(ratio, found));
+    if (!ratio && law->constraint == HF_BIFURCATED)
+        return hf_refuse(place, "its ratio is missing: the width above over the width below");
     return PARITAS_OK;
 }
 

@@ -80,6 +80,7 @@ struct hf_set {
     bool fixed_given, aux_given, width_given; /* by the measurement, not from rates */
     double *aux;                              /* observed auxiliary data, if constrained */
     double offset, slope;                     /* of laws of y; else 0 and 1 */
+    double ratio;                             /* HF_AFFINE_RATIO */
     double *sigma;                            /* of measurements; else NULL */
     double *tau;                              /* of counts; else NULL */
 };
