@@ -4,7 +4,11 @@
  *   model_draws(MODEL, i, fixed, drawn, &counted, &measured, &precision)
  *
  * which sorts `drawn` places from i on into counts and measurements of a precision (1/sigma^2). `fixed`: keep
- * auxiliary data. */
+ * auxiliary data.
+ *
+ *   MODEL_BIFURCATES   0: measurements have one sigma
+ *   MODEL_RATIO(i)     else a pack from place i on: sigma below the expectation over that above, whose
+ *                      precision is model_draws' */
 #pragma once
 
 #include "entry/entry_jobs.h"
@@ -31,11 +35,14 @@ FN void job_draw(JOB_PARAMETERS)
         model_draws(MODEL, i, args[DRAW_ARG_FIX_AUX], stream.item != PLI(DRAW_NO_ITEM), &counted, &measured,
                     &precision);
         if (PANY(counted)) value = PSELECT(counted, rng_poisson(stream, expected, counted), value);
-        if (PANY(measured))
-            value = PSELECT(measured,
-                            PFMA(PDIVIDE(PK(1.0), PSQRT(PSELECT(measured, precision, PK(1.0)))),
-                                 rng_normal(stream), expected),
-                            value);
+        if (PANY(measured)) {
+            pack deviate = rng_normal(stream);
+            if (MODEL_BIFURCATES) deviate = rng_bifurcated(stream, deviate, MODEL_RATIO(i));
+            value = PSELECT(
+                measured,
+                PFMA(PDIVIDE(PK(1.0), PSQRT(PSELECT(measured, precision, PK(1.0)))), deviate, expected),
+                value);
+        }
         STOREP(data, i, value);
     }
     TEAM_BARRIER();

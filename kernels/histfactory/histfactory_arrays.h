@@ -13,6 +13,8 @@
  *                             * product over scalar factors                        Phi
  *                             * product over local parameters                      Gamma
  *
+ * Of a unit with a logarithmic shape the base is exp(nominal + sum over histosys).
+ *
  * A channel with mcstat adds gamma R to a bin: R^2 = sum over units of (F Phi e)^2, gamma a local parameter.
  *
  * A job's own ("varied") numbers follow the auxiliary data in its row, and AUX in the slab: rates and shifts
@@ -102,7 +104,9 @@
     VECTOR(EVEN, n->histosys_sums) /* HSUM with W times A */                               \
     VECTOR(SHAPE_INVERSE, n->shapes)                                                       \
     VECTOR(SHAPE_U, n->shape_sums)                                                         \
-    VECTOR(SHAPE_EVEN, n->shape_sums)
+    VECTOR(SHAPE_EVEN, n->shape_sums)                                                      \
+    VECTOR(SHAPE_T, n->shapes)        /* T without held bins; of logarithmic units */      \
+    VECTOR(SHAPE_PART, n->exponents)  /* a bin's part of Z, of logarithmic units */
 #define HF_SLAB_ROWS(VECTOR)                                                 \
     VECTOR(UNIT_ROWS, n->unit_rows) /* of second order; then SCALED, ROWS */ \
     VECTOR(SCALED, n->rows)         /* weighted ROWS */                      \
@@ -198,6 +202,7 @@ enum hf_shape_number {
     HF_SHAPE_EDGE,    /* up to this base the minimum is constant; from there its slopes are the base's */
     HF_SHAPE_TOTAL,   /* that its base is scaled to; 0: it is not */
     HF_SHAPE_PADDING, /* added to the sum over bins */
+    HF_SHAPE_LOGARITHMIC, /* 1: NOMINAL and shifts are logarithms */
     HF_SHAPE_NUMBERS
 };
 enum hf_scalar_of_fit {

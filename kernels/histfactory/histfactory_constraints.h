@@ -28,7 +28,9 @@ enum hf_domain { HF_WHOLE_LINE, HF_POSITIVE };
 #define HF_LAWS_OF_Y(LAW)                                                                           \
     LAW(LOGNORMAL, lognormal, "lognormal", "constrained_by_lognormal", HF_MEASUREMENT, HF_POSITIVE, \
         logarithmic)                                                                                \
-    LAW(GAMMA, gamma, "poisson", "constrained_by_poisson", HF_COUNT, HF_POSITIVE, linear)
+    LAW(GAMMA, gamma, "poisson", "constrained_by_poisson", HF_COUNT, HF_POSITIVE, linear)           \
+    LAW(BIFURCATED, bifurcated, "bifurcated", "constrained_by_bifurcated_normal", HF_MEASUREMENT,   \
+        HF_WHOLE_LINE, linear)
 
 #define HF_CONSTRAINT(NAME, ...) HF_##NAME,
 typedef enum hf_constraint {
@@ -37,11 +39,13 @@ typedef enum hf_constraint {
 } hf_constraint;
 
 /* Rows of AFFINE, each by slot: y = OFFSET + SLOPE x; for each law of y the strength of its data (tau of a
- * count, 1 / sigma^2 of a measurement), 0 in slots of others; WEIGHT is 1 / width^2 of x. */
+ * count, 1 / sigma^2 of a measurement), 0 in slots of others; WEIGHT is 1 / width^2 of x; RATIO: sigma of
+ * data below their mean over that of those above, 1 but for BIFURCATED. */
 #define HF_STRENGTH(NAME, ...) HF_AFFINE_##NAME,
 enum hf_affine_row {
     HF_AFFINE_OFFSET,
     HF_AFFINE_SLOPE,
     HF_LAWS_OF_Y(HF_STRENGTH) HF_AFFINE_WEIGHT,
+    HF_AFFINE_RATIO,
     HF_AFFINE_ROWS
 };

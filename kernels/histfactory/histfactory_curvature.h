@@ -31,7 +31,7 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
         for (u32 i = 0; i < n_normsys; i++) u[place[i]] = u[place[i]] + nu[i]; /* one slot, two entries */
         place = HF_I(HISTOSYS_PLACE) + un->histosys;
         for (u32 e = 0; e < n_histosys; e++) x[place[e]] = h[e];
-        if (hf_has_shapes(mi)) hf_shape_row(HF, un, place, u);
+        if (hf_has_shapes(mi)) hf_shape_row(HF, unit, place, u, x);
         if (scalars > 0) {
             for (u32 i = 0; i < size; i += PACK)
                 STOREP(r, i, pflush(PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i))));

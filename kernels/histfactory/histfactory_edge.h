@@ -32,7 +32,8 @@ FN pack hf_bin_scale(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
         const u32 varies = un->varied != HF_NOT_VARIED;
         GLOBAL const real *row =
             s + (varies ? mi[HF_S_VARIED] + un->varied + panel * HF_VARIED_PANEL(un->histosys_count) : 0);
-        const pack rate = hf_number(hf_numbers_of(HF_R(NOMINAL) + hf_cell_at(ch, panel, u), row, varies), b);
+        pack rate = hf_number(hf_numbers_of(HF_R(NOMINAL) + hf_cell_at(ch, panel, u), row, varies), b);
+        if (hf_is_logarithmic(mr, un)) rate = m_exp(rate);
         sum = sum + PSELECT(rate < PK(0.0), -rate, rate);
         if (ch->mcstat > 0) sum = sum + hf_mcstat_error(mi, mr, ch, panel, u, b);
     }

@@ -35,7 +35,7 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
             const pack rate = pflush(LOADP(HF_S(BASE), cell + b) * g);
             STOREP(xs, 8 * u + b, rate);
             STOREP(xe, 8 * u + b, pflush(rate * phi));
-            STOREP(xg, 8 * u + b, pflush(hf_unless_held(mr, un, LOADP(HF_S(BASE), cell + b), g) * phi));
+            STOREP(xg, 8 * u + b, pflush(hf_by_shifts(mr, un, LOADP(HF_S(BASE), cell + b), g) * phi));
         }
     }
 }

@@ -16,6 +16,7 @@ typedef struct {
     pack strength; /* tau of a count, 1 / sigma^2 of a measurement; 0: a slot of another law */
     pack y, turn;  /* turn: dy/dx; laws of x: y is x */
     pack safe;     /* y, or 1 where y is not positive */
+    pack ratio;    /* HF_AFFINE_RATIO */
 } hf_term;
 
 /* ---- laws of x ---- */
@@ -90,6 +91,30 @@ FN pack hf_gamma_curvature(hf_term c, real kap)
     return pflush(pflush(by_y * c.turn) * c.turn);
 }
 
+/* The datum is normal around y, with another width on each side: data below y have `ratio` times the sigma of
+ * those above. */
+FN pack hf_bifurcated_strength(hf_term c)
+{
+    const pack below = pflush(PDIVIDE(c.strength, pflush(c.ratio * c.ratio)));
+    return PSELECT(c.y >= c.datum, below, c.strength);
+}
+FN pack hf_bifurcated_value(hf_term c)
+{
+    const pack pull = c.y - c.datum;
+    return pflush(pflush(PK(0.5) * hf_bifurcated_strength(c) * pull) * pull);
+}
+FN pack hf_bifurcated_slope(hf_term c, pack g)
+{
+    return g + pflush(c.turn * pflush(hf_bifurcated_strength(c) * (c.y - c.datum)));
+}
+/* Over data: one over the product of both sigmas. */
+FN pack hf_bifurcated_curvature(hf_term c, real kap)
+{
+    const pack expected = pflush(PDIVIDE(c.strength, c.ratio)), exact = hf_bifurcated_strength(c),
+               by_y = PFMA(PACK_OF(kap), exact - expected, expected);
+    return pflush(pflush(by_y * c.turn) * c.turn);
+}
+
 /* ---- slots ---- */
 
 FN hf_term hf_term_of_x(HF_PARAMETERS, pack strength, u32 slot)
@@ -98,7 +123,7 @@ FN hf_term hf_term_of_x(HF_PARAMETERS, pack strength, u32 slot)
     c.datum = LOADP(HF_S(AUX), slot);
     c.strength = strength;
     c.y = c.safe = LOADP(HF_S(X), slot);
-    c.turn = PK(1.0);
+    c.turn = c.ratio = PK(1.0);
     return c;
 }
 
@@ -116,6 +141,8 @@ FN hf_term hf_term_of_y(HF_PARAMETERS, u32 slot)
     c.turn = hf_affine_number(mi, mr, HF_AFFINE_SLOPE, slot);
     c.y = pflush(PFMA(c.turn, LOADP(HF_S(X), slot), hf_affine_number(mi, mr, HF_AFFINE_OFFSET, slot)));
     c.safe = PSELECT(c.y > PK(0.0), c.y, PK(1.0));
+    const pack ratio = hf_affine_number(mi, mr, HF_AFFINE_RATIO, slot);
+    c.ratio = PSELECT(ratio > PK(0.0), ratio, PK(1.0));
     return c;
 }
 

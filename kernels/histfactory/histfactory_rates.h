@@ -74,7 +74,7 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 
         pack xs = pflush(LOADP(HF_S(BASE), cell) * xg);
         pack xe = pflush(xs * phi);
         xg = pflush(xg * phi);
-        if (shapes) xg = hf_unless_held(mr, un, LOADP(HF_S(BASE), cell), xg);
+        if (shapes) xg = hf_by_shifts(mr, un, LOADP(HF_S(BASE), cell), xg);
         if (clips) { /* a clipped rate is constant */
             const pack clip = hf_sample_clip(mi, mr), rate = pflush(xe * gamma);
             const pmask low = AND(rate < clip, real_bin);
@@ -191,8 +191,8 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
         TEAM_BARRIER();
         CONSTANT u32 *place = histosys_place + un->histosys, *spot = histosys_spot + un->histosys;
         TEAM_IF(shapes) {
-            hf_add_entries(jacobian, spot, hf_is_scaled(mr, un) ? un->histosys_count : 0,
-                           HF_S(SHAPE_U) + un->sums, xe + 8 * k, bins);
+            hf_add_entries(jacobian, spot, hf_turn_count(mr, un), HF_S(SHAPE_U) + un->sums,
+                           (hf_is_logarithmic(mr, un) ? xg : xe) + 8 * k, bins);
             TEAM_BARRIER();
         }
         if (un->varied != HF_NOT_VARIED)
@@ -230,7 +230,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
                 t.part[b / PACK] = PFMA(w, LOADP(xs, cell + b), t.part[b / PACK]);
                 if (own) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
                 if (clips) w = PSELECT(LOADP(xg, cell + b) == PK(0.0), PK(0.0), w);
-                if (shapes) w = hf_unless_held(mr, un, LOADP(HF_S(BASE), cell + b), w);
+                if (shapes) w = hf_by_shifts(mr, un, LOADP(HF_S(BASE), cell + b), w);
                 STOREP(weight, cell + b, pflush(w * factor));
             }
         }
@@ -249,6 +249,7 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part_key key, hf_channel ch)
     TEAM_IF(hf_has_shapes(mi)) hf_shape_sums(HF, key, ch);
     hf_unit_weights(HF, part, ch);
     TEAM_BARRIER();
+    TEAM_IF(hf_has_shapes(mi)) hf_shape_totals(HF, part, ch);
     TEAM_IF(!hf_has_no_sums(part, ch)) {
         hf_histosys_sums(HF, part, ch, HF_S(HSUM), 0);
         TEAM_BARRIER();
@@ -305,7 +306,7 @@ FN void hf_channel_gradient(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL r
         TEAM_BARRIER();
         hf_histosys_gradient(HF, part, ch, k, gradient);
         TEAM_BARRIER();
-        TEAM_IF(hf_has_shapes(mi)) hf_shape_gradient(HF, un, all, gradient);
+        TEAM_IF(hf_has_shapes(mi)) hf_shape_gradient(HF, unit, gradient);
         slot = HF_I(SCALAR_SLOT) + un->scalars;
         TEAM_FOR(e, n_scalars) gradient[slot[e]] = FMA(t, others[e], gradient[slot[e]]);
         TEAM_BARRIER();

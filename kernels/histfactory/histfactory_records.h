@@ -256,6 +256,12 @@ FN hf_numbers hf_shifts(HF_PARAMETERS, hf_unit un, u32 panel, u32 varied)
                          varied);
 }
 
+/* Nominal rates and shifts are logarithms (histfactory_shape.h). */
+FN u32 hf_is_logarithmic(CONSTANT elem *mr, hf_unit un)
+{
+    return un->shape != HF_NO_SHAPE && mr[un->shape + HF_SHAPE_LOGARITHMIC] > 0;
+}
+
 /* Least rates of a sample, of a bin; at or below it a bin's rate is held. */
 FN pack hf_sample_clip(CONSTANT u32 *mi, CONSTANT elem *mr)
 {

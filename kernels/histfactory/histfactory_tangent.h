@@ -20,7 +20,7 @@ FN void hf_tangent_units(HF_PARAMETERS, hf_channel ch, GLOBAL const real *direct
         slot = HF_I(SCALAR_SLOT) + un->scalars;
         for (u32 e = 0; e < n_scalars; e++)
             phi = FMA(s[mi[HF_S_PHI_OTHERS] + un->scalars + e], direction[slot[e]], phi);
-        if (hf_has_shapes(mi)) u = u + hf_shape_turn(HF, un, direction);
+        if (hf_has_shapes(mi) && !hf_is_logarithmic(mr, un)) u = u + hf_shape_turn(HF, un, direction);
         relative[k] = flush(u);
         scalars[k] = flush(phi);
     }
@@ -59,7 +59,8 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     const pack g = PSELECT(low, zero, whole), g1 = PSELECT(low, zero, moved);
     pack base1 = un->varied == HF_NOT_VARIED ? hf_tangent_base(HF, un, panel, b, direction, 0)
                                              : hf_tangent_base(HF, un, panel, b, direction, 1);
-    base1 = hf_unless_held(mr, un, LOADP(HF_S(BASE), cell), base1);
+    if (hf_is_logarithmic(mr, un)) base1 = base1 + PACK_OF(hf_shape_turn(HF, un, direction));
+    base1 = hf_by_shifts(mr, un, LOADP(HF_S(BASE), cell), base1);
     STOREP(HF_S(XE), cell, g);
     STOREP(HF_S(XS), cell, g1);
     return PFMA(base1, g, PFMA(LOADP(HF_S(BASE), cell), g1, sum));

@@ -76,6 +76,17 @@ FN void model_stiffen(MODEL_PARAMETERS, real factor)
     hf_stiffen(HF, factor);
 }
 
+#define MODEL_BIFURCATES mi[HF_HAS_AFFINE]
+#define MODEL_RATIO(i) hf_ratio_of_place(HF, i)
+/* Of data from place i on; 1 unless they are of a bifurcated law. */
+FN pack hf_ratio_of_place(HF_PARAMETERS, u32 i)
+{
+    const u32 first = 8 * mi[HF_PANELS];
+    if (i < first || i >= first + mi[HF_SLOTS]) return PK(1.0);
+    const pack ratio = hf_affine_number(mi, mr, HF_AFFINE_RATIO, i - first);
+    return PSELECT(ratio > PK(0.0), ratio, PK(1.0));
+}
+
 /* The strength of a law of y decides how its slots' data are drawn. */
 #define HF_ADD_STRENGTH(NAME, name, word, inspected, datum, ...)      \
     if (datum == HF_COUNT)                                            \

@@ -101,6 +101,16 @@ FN pack rng_normal(rng_stream s)
     return rng_normal_of(rng_uniform(b.word[0], b.word[1]));
 }
 
+/* Both sides of a normal number get other widths: 1 above, `ratio` below, each as often as it is wide. `normal`:
+ * the stream's; others of the same draw choose the side. */
+FN pack rng_bifurcated(rng_stream s, pack normal, pack ratio)
+{
+    const rng_block b = rng_draw(s, 0);
+    const pack size = m_abs(normal), side = rng_uniform(b.word[2], b.word[3]);
+    const pmask below = PFMA(side, ratio, side) < ratio;
+    return PSELECT(ratio == PK(1.0), normal, PSELECT(below, -(ratio * size), size));
+}
+
 #define RNG_POISSON_SEARCHED 10.0 /* below: search from 0 */
 #define RNG_POISSON_LARGEST 1e15  /* not exact beyond */
 

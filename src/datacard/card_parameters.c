@@ -205,10 +205,6 @@ static paritas_status add_rate(struct card_build *build, const struct card_rate 
         return card_refuse(build->card, rate->line, 0, "\"%.200s\" is also %s: give one of them another name",
                            rate->name, known->nuisance ? "a nuisance" : "the signal strength");
     const bool measured = rate->widths[0] > 0.0;
-    if (measured && rate->widths[0] != rate->widths[1])
-        return card_refuse(build->card, rate->line, 3,
-                           "a param of two widths is not read yet: give one width, or a range of its own by "
-                           "`unif`");
     if (rate->formula) TRY(add_arguments(build, rate));
     struct card_parameter *made = &build->parameters[build->n_parameters++];
     *made = (struct card_parameter){.name = rate->name,
@@ -251,7 +247,10 @@ static void write_parameter(struct card_build *build, struct json *list, const s
     if (!own) return; /* the modifier's law */
     static const char *const words[] = {
         [CARD_GAUSS] = "gaussian", [CARD_FREE] = "none", [CARD_POISSON] = "poisson"};
-    card_put_text(build, card_put_object(build, config, "constraint"), "type", words[one->constraint]);
+    const bool two = one->rate && one->rate->widths[0] != one->rate->widths[1];
+    struct json *law = card_put_object(build, config, "constraint");
+    card_put_text(build, law, "type", two ? "bifurcated" : words[one->constraint]);
+    if (two) card_put_number(build, law, "ratio", one->rate->widths[1] / one->rate->widths[0]);
     if (one->constraint == CARD_FREE) return;
     const bool count = one->constraint == CARD_POISSON;
     card_put_numbers(build, config, "auxdata", 1, count ? &one->count : &one->start);

@@ -1,9 +1,12 @@
 /* card_templates.c: histograms of a process become a sample with morphs.
  *
  * A channel without autoMCStats has fractions that are clipped, normalised and scaled to the rate. A channel
- * with autoMCStats has whole histograms, clipped. */
+ * with autoMCStats has whole histograms, clipped. Morphs of logarithms have positive bins: fractions are not
+ * clipped, and whole histograms are scaled to their integral before. */
 #include "datacard/card_workspace.h"
 #include "base/math/host_math.h"
+
+#include <stdio.h>
 
 static const double LEAST = 1e-9; /* of a fraction, or of a bin's events */
 
@@ -42,21 +45,37 @@ static paritas_status is_morph(struct morphs *morphs, const struct card_nuisance
     return PARITAS_OK;
 }
 
+/* A process has one kind of morphs: `shape?` counts also where it is a lognormal. */
+static paritas_status check_kind(const struct morphs *morphs, const struct card_nuisance *nuisance,
+                                 const struct card_nuisance *first)
+{
+    char reason[400];
+    if ((nuisance->law == CARD_SHAPE_N) == (first->law == CARD_SHAPE_N)) return PARITAS_OK;
+    snprintf(reason, sizeof reason,
+             "the process has a `%s` in line %u already, and `%s` morphs %s: use one of them",
+             card_law_names[first->law], first->line->number, card_law_names[nuisance->law],
+             nuisance->law == CARD_SHAPE_N ? "logarithms" : "no logarithms");
+    return refuse_value(morphs, nuisance, reason);
+}
+
 /* The smallest scale of a process decides how smooth all of its morphs are. */
 static paritas_status find_smallest(struct morphs *morphs)
 {
     struct card *card = morphs->build->card;
+    const struct card_nuisance *first = NULL;
     for (const struct card_nuisance *at = card->nuisances; at; at = at->next) {
         const struct card_value *value = &at->values[morphs->sample->column];
         bool is;
+        if (value->none || !card_is_shape(at->law)) continue;
+        if (first) TRY(check_kind(morphs, at, first));
+        if (!first) first = at;
         TRY(is_morph(morphs, at, &is));
-        if (!is && at->law == CARD_SHAPE_OR_LNN && !value->none && (value->two || value->low != 1.0))
+        if (!is && (value->two || value->low != 1.0))
             TRY(card_factor_add(morphs->build, morphs->sample, at));
         if (!is) continue;
         if (value->two)
             return refuse_value(morphs, at, "there are histograms, so the value must be one scale");
-        if (at->law == CARD_SHAPE_N)
-            return refuse_value(morphs, at, "`shapeN`, a morph of logarithms, is not read yet: use `shape`");
+        morphs->sample->logarithmic = at->law == CARD_SHAPE_N;
         if (value->low < morphs->smallest) morphs->smallest = value->low;
     }
     return PARITAS_OK;
@@ -92,21 +111,29 @@ static double share(const struct morphs *morphs, double bin, const struct card_t
     return morphs->fractions ? bin / template->sum : bin * morphs->part;
 }
 
-/* Nominal + q (variation - nominal). The variation has the integral of the nominal, or keeps its own. */
+/* Data + q (variation - nominal), of logarithms data (variation / nominal)^q. */
+static double target_of(const struct morphs *morphs, double data, double nominal, double variation)
+{
+    const double q = morphs->smallest;
+    const bool equal = q == 1.0 && nominal == data;
+    if (!morphs->sample->logarithmic) return equal ? variation : data + q * (variation - nominal);
+    if (!(nominal > 0.0 && variation > 0.0)) return data;
+    return equal ? variation : data * host_exp(q * host_log(variation / nominal));
+}
+
+/* The variation has the integral of the nominal, or keeps its own. */
 static double *morph_target(const struct morphs *morphs, const struct card_template *variation)
 {
     const struct card_template *nominal = &morphs->nominal;
     const bool keeps = !morphs->fractions && morphs->channel->mode == 2;
-    const double q = morphs->smallest;
     double *target = arena_array(morphs->build->arena, nominal->n_bins, sizeof *target);
     if (!target) return NULL;
     for (uint32_t i = 0; i < nominal->n_bins; i++) {
-        const double data = morphs->sample->data[i], own = share(morphs, nominal->bins[i], nominal);
         double value = variation->bins[i];
         if (!morphs->fractions && !keeps)
             value = card_rounded(morphs->build->card, CARD_SINGLE, value * (nominal->sum / variation->sum));
-        value = share(morphs, value, variation);
-        target[i] = q == 1.0 && own == data ? value : data + q * (value - own);
+        target[i] = target_of(morphs, morphs->sample->data[i], share(morphs, nominal->bins[i], nominal),
+                              share(morphs, value, variation));
     }
     return target;
 }
@@ -141,22 +168,37 @@ static paritas_status add_morph(struct morphs *morphs, const struct card_nuisanc
     return status;
 }
 
-/* Fractions, or the histogram. Combine pads narrow channels; with morphs these have no empty bins. */
+/* Bins as they are at the start values; their sum is the total. */
+static void fill_exponentials(const struct morphs *morphs)
+{
+    struct card_sample *sample = morphs->sample;
+    double sum = 0.0;
+    for (uint32_t i = 0; i < sample->n_bins; i++) sum += sample->data[i] > 0.0 ? sample->data[i] : 0.0;
+    if (morphs->fractions) sample->minimum = 0.0;
+    if (!morphs->fractions) sample->total = morphs->nominal.sum * morphs->part;
+    for (uint32_t i = 0; i < sample->n_bins && !morphs->fractions; i++)
+        sample->data[i] = sample->data[i] > 0.0 ? sample->data[i] * (sample->total / sum) : 0.0;
+}
+
+/* Fractions, or the histogram. Combine pads narrow channels; with morphs of fractions these have no empty
+ * bins. */
 static paritas_status fill_data(struct morphs *morphs, bool any)
 {
     struct card_sample *sample = morphs->sample;
     const struct card_template *nominal = &morphs->nominal;
     const bool narrow = !morphs->build->card->exact && nominal->n_bins < morphs->build->n_widest;
+    const bool lifted = any && !sample->logarithmic && narrow;
     double *errors = arena_array(morphs->build->arena, nominal->n_bins, sizeof *errors);
     sample->data = arena_array(morphs->build->arena, nominal->n_bins, sizeof *sample->data);
     if (!sample->data || !errors) return paritas_fail_memory(morphs->build->card->context);
     for (uint32_t i = 0; i < nominal->n_bins; i++) {
         const double value = share(morphs, nominal->bins[i], nominal);
-        sample->data[i] = morphs->fractions && narrow && any && value < LEAST ? LEAST : value;
+        sample->data[i] = morphs->fractions && lifted && value < LEAST ? LEAST : value;
         errors[i] = nominal->errors[i] * morphs->part;
     }
     if (!morphs->fractions) sample->errors = errors;
     sample->minimum = morphs->fractions ? LEAST : LEAST * morphs->part;
+    if (any && sample->logarithmic) fill_exponentials(morphs);
     sample->padding =
         morphs->fractions && narrow && !any ? LEAST * (morphs->build->n_widest - nominal->n_bins) : 0.0;
     return PARITAS_OK;

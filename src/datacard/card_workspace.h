@@ -62,6 +62,7 @@ struct card_sample {
     double minimum; /* of a bin before the factors; NaN: none */
     double total;   /* to which bins are scaled after that; NaN: not */
     double padding;
+    bool logarithmic; /* morphs are of logarithms */
     struct card_effect *effects;
     uint32_t n_effects;
     const double *errors;    /* of data; NULL: none */

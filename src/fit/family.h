@@ -26,6 +26,8 @@ struct paritas_family {
     /* 1/sigma^2 of a datum in the user's order that toys draw as a measurement; 0: as a count. As the draw
      * entry sorts them; not called with `no_expectation`. */
     double (*precision)(const struct frozen *model, size_t datum);
+    /* Sigma of a measurement below its expectation over that above, which has this precision. NULL: all 1. */
+    double (*ratio)(const struct frozen *model, size_t datum);
     /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
      * templates. */
     paritas_status (*expected_data)(paritas_context *context, struct paritas_device *device,

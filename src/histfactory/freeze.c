@@ -101,6 +101,7 @@ static void write_affine(struct freezer *f, const struct hf_set *set, uint32_t i
     row[HF_AFFINE_SLOPE * n] = set->slope;
     row[(size_t)hf_law(set)->row * n] = set->tau ? set->tau[i] : 1.0 / (set->sigma[i] * set->sigma[i]);
     row[HF_AFFINE_WEIGHT * n] = 1.0 / (width * width);
+    row[HF_AFFINE_RATIO * n] = set->ratio;
 }
 
 static void map_parameter(struct freezer *f, const struct frozen_maps *maps, const struct hf_set *set,
@@ -115,7 +116,7 @@ static void map_parameter(struct freezer *f, const struct frozen_maps *maps, con
     if (set->constraint == HF_UNCONSTRAINED) return;
     maps->place_of[aux] = (uint32_t)(8 * f->n.panels + slot);
     maps->data[aux] = set->aux[i];
-    if (set->sigma) f->model->gauss_constant += host_gauss_constant(set->sigma[i]);
+    if (set->sigma) f->model->gauss_constant += host_gauss_constant(hf_mean_sigma(set, i));
     if (hf_law(set)->row) {
         maps->width[p] = hf_width_of_y(set, i);
         write_affine(f, set, i, slot, maps->width[p]);
@@ -161,7 +162,7 @@ static bool has_kink(const struct hf_modifier *m)
 /* Does a shape's edge pass through the nominal point, where this histosys moves a rate across? */
 static bool has_edge_at_0(const struct hf_sample *sample, const struct hf_modifier *m)
 {
-    if (!sample->shape.given || m->type != HF_HISTOSYS || hf_multiplies_bins(m)) return false;
+    if (!sample->shape.given || sample->shape.logarithmic || m->type != HF_HISTOSYS || hf_multiplies_bins(m)) return false;
     for (uint32_t b = 0; b < sample->n_bins; b++)
         if (m->hi_data[b] != m->lo_data[b] &&
             (sample->data[b] == sample->shape.edge || hf_is_lifted(&sample->shape, sample->data[b])))

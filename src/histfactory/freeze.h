@@ -69,6 +69,7 @@ struct hf_counts {
     size_t histosys_sums;                           /* histosys entries, padded to 8 a unit */
     size_t shape_cells;                             /* elements of SHAPE_LIFT */
     size_t shapes, shape_sums; /* units, histosys sums, of a model with a shape; else 0 */
+    size_t exponents;          /* bases of a model with a logarithmic shape; else 0 */
     size_t histosys_blocks;    /* numbers that the elem table has for the second time */
     size_t unit_rows, rows;    /* elements of second-order rows, of kept rows */
     size_t jacobian, cell_temp, local_l, minimiser;

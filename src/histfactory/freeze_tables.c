@@ -110,8 +110,12 @@ static void count_mcstat(struct freezer *f)
 
 static void count_shapes(struct freezer *f)
 {
-    bool any = false;
-    for (size_t u = 0; u < f->n.units; u++) any = any || f->units[u].sample->shape.given;
+    bool any = false, exponents = false;
+    for (size_t u = 0; u < f->n.units; u++) {
+        any = any || f->units[u].sample->shape.given;
+        exponents = exponents || f->units[u].sample->shape.logarithmic;
+    }
+    f->n.exponents = exponents ? 8 * f->n.cells : 0;
     f->n.shapes = any ? f->n.units : 0;
     f->n.shape_cells = any ? 8 * f->n.cells : 0;
     f->n.shape_sums = any ? f->n.histosys_sums : 0;
@@ -218,7 +222,8 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
         const uint32_t block = f->dense_of[entry->parameter] / 8;
         (entry->kind == ENTRY_SCALAR ? unit->scalar_place : unit->place)[block] = 1;
         if (entry->kind == ENTRY_NORMSYS ||
-            (entry->kind == ENTRY_HISTOSYS && unit->sample->shape.total > 0.0))
+            (entry->kind == ENTRY_HISTOSYS && unit->sample->shape.total > 0.0 &&
+             !unit->sample->shape.logarithmic))
             unit->has_normsys[block] = true;
     }
     hf_unit_record *un = &unit->record;
@@ -245,6 +250,7 @@ static bool write_shape(struct freezer *f, struct unit *unit)
     numbers[HF_SHAPE_EDGE] = shape->edge;
     numbers[HF_SHAPE_TOTAL] = shape->total;
     numbers[HF_SHAPE_PADDING] = shape->padding;
+    numbers[HF_SHAPE_LOGARITHMIC] = shape->logarithmic;
     return true;
 }
 
@@ -286,7 +292,11 @@ static void write_shifts(struct freezer *f, const struct channel *ch, const stru
         double *shift = f->reals.at + un->histosys_data + (size_t)(panel * n + k) * 16 + b % 8,
                *block = f->reals.at + un->histosys_blocks + HF_SHIFT_PANEL((size_t)n, panel) +
                         HF_SHIFT_BLOCK(k, bins) + 16 * (b % 8) + k % 8;
-        hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from], shift);
+        const double nominal = unit->sample->data[from], hi = m->hi_data[from], lo = m->lo_data[from];
+        if (unit->sample->shape.logarithmic)
+            hf_put_shift(0.0, hf_log_ratio(hi, nominal), hf_log_ratio(lo, nominal), shift);
+        else
+            hf_put_shift(nominal, hi, lo, shift);
         shift[0] *= m->scale;
         block[0] = shift[0];
         block[8] = shift[8];
@@ -329,7 +339,10 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
             const uint32_t bin = ch->first_bin + first + b;
             const double rate = unit->sample->data[bin];
             const bool lifted = hf_is_lifted(&unit->sample->shape, rate);
-            f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] = lifted ? 0.0 : rate;
+            f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] =
+                unit->sample->shape.logarithmic ? hf_log_of_rate(rate)
+                : lifted                        ? 0.0
+                                                : rate;
             if (lifted) f->reals.at[HEADER(f, HF_R_SHAPE_LIFT) + 8 * cell + b] = rate;
             if (unit->errors) f->reals.at[HEADER(f, HF_R_MCSTAT) + 8 * cell + b] = unit->errors[bin];
         }

@@ -266,7 +266,8 @@ bool freeze_templates(struct freezer *f)
     if (!made->width_of || !made->gauss_terms) return false;
     for (uint32_t k = 0; k < spec->n_sets; k++)
         for (uint32_t i = 0; spec->sets[k].sigma && i < spec->sets[k].size; i++)
-            made->gauss_terms[spec->sets[k].first + i] = host_gauss_constant(spec->sets[k].sigma[i]);
+            made->gauss_terms[spec->sets[k].first + i] =
+                host_gauss_constant(hf_mean_sigma(&spec->sets[k], i));
     for (uint32_t i = 0; i < made->n_widths; i++) {
         struct hf_varied_width *w = &made->widths[i];
         for (uint32_t b = 0; b < w->n_bins; b++) {

@@ -314,7 +314,8 @@ static bool add_constraints(const struct hf_model *model, const struct derivatio
                            : poisson_term(y, d->data[place], width, y1, datum1, width1);
             } else {
                 if (hf_law(set)->domain == HF_POSITIVE && !(y > 0.0)) return false;
-                term = gauss_term(hf_expected_aux(set, width, x), d->data[place], width,
+                const double mean = hf_expected_aux(set, width, x);
+                term = gauss_term(mean, d->data[place], hf_sigma_at(set, width, mean - d->data[place]),
                                   hf_expected_aux_slope(set, width, x) * x1, datum1, width1);
             }
             d->gradient[place] = term.by_datum;

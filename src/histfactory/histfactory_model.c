@@ -152,17 +152,32 @@ static void take_data(void *user, size_t k, const double *point_row, const doubl
         memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);
 }
 
-static double precision_of(const struct frozen *frozen, size_t datum)
+/* The set that has an auxiliary datum; NULL: none. */
+static const struct hf_set *set_of_datum(const struct frozen *frozen, size_t datum)
 {
     const struct hf_spec *spec = ((const struct hf_model *)frozen)->spec;
     for (uint32_t s = 0; s < spec->n_sets && datum >= spec->n_main; s++) {
         const struct hf_set *set = &spec->sets[s];
-        const size_t i = datum - spec->n_main - set->first_aux;
-        if (set->constraint == HF_UNCONSTRAINED || datum - spec->n_main < set->first_aux || i >= set->size)
-            continue;
-        return set->tau ? 0.0 : 1.0 / (set->sigma[i] * set->sigma[i]);
+        const size_t aux = datum - spec->n_main;
+        if (set->constraint != HF_UNCONSTRAINED && aux >= set->first_aux &&
+            aux - set->first_aux < set->size)
+            return set;
     }
-    return 0.0;
+    return NULL;
+}
+
+static double precision_of(const struct frozen *frozen, size_t datum)
+{
+    const struct hf_set *set = set_of_datum(frozen, datum);
+    if (!set || set->tau) return 0.0;
+    const double sigma = set->sigma[datum - ((const struct hf_model *)frozen)->spec->n_main - set->first_aux];
+    return 1.0 / (sigma * sigma);
+}
+
+static double ratio_of(const struct frozen *frozen, size_t datum)
+{
+    const struct hf_set *set = set_of_datum(frozen, datum);
+    return set ? set->ratio : 1.0;
 }
 
 /* Centres of laws of y. */
@@ -256,6 +271,7 @@ static const struct paritas_family hf_family = {
     .tangent = ENTRY_hf_tangent_rows,
     .free = free_model,
     .precision = precision_of,
+    .ratio = ratio_of,
     .expected_data = expected_data,
     .expected_jacobian = expected_jacobian,
     .expected_by_sample = expected_by_sample,

@@ -213,21 +213,57 @@ static void add_functions(struct differences *d, const hf_unit_record *unit, con
     }
 }
 
-/* `weights`: of the panel's bins, or NULL. */
-static void add_unit(struct differences *d, const hf_unit_record *unit, const struct unit_numbers *numbers,
-                     const double *weights)
+static bool is_logarithmic(const struct frozen *model, const hf_unit_record *unit)
 {
-    const uint32_t *mi = d->model->tables.ints, *normsys_slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys,
-                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys,
-                   *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
-    const double *factors = d->factors + unit->normsys, *bends = d->bends + unit->normsys;
-    double factor = 1.0, rates[8];
-    memcpy(rates, numbers->nominal, sizeof rates);
+    return unit->shape != HF_NO_SHAPE && model->tables.reals[unit->shape + HF_SHAPE_LOGARITHMIC] > 0.0;
+}
+
+/* Bases of a unit without factors, from its nominal numbers. */
+static void put_bases(const struct differences *d, const hf_unit_record *unit,
+                      const struct unit_numbers *numbers, double *rates)
+{
+    const uint32_t *mi = d->model->tables.ints,
+                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
+    memcpy(rates, numbers->nominal, 8 * sizeof *rates);
     for (uint32_t e = 0; e < unit->histosys_count; e++) {
         const double *shifts = numbers->shifts + 16 * e, value = d->values[histosys_slot[e]];
         const double even = even_part(shift_scale(d->model, unit->histosys + e) * value);
         for (uint32_t b = 0; b < 8 && value != 0.0; b++) rates[b] += value * shifts[b] + even * shifts[8 + b];
     }
+    for (uint32_t b = 0; b < 8 && is_logarithmic(d->model, unit); b++) rates[b] = host_exp(rates[b]);
+}
+
+/* Adds r(+1) + r(-1) - 2 r(0) of histosys entries, from a unit's rates. A t(1), twice; of logarithms by both
+ * exponentials. */
+static void add_shifts(struct differences *d, const hf_unit_record *unit, const struct unit_numbers *numbers,
+                       const double *weights, double factor, const double *rates)
+{
+    const uint32_t *mi = d->model->tables.ints,
+                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
+    for (uint32_t e = 0; e < unit->histosys_count; e++) {
+        const double even = even_part(shift_scale(d->model, unit->histosys + e)),
+                     *shifts = numbers->shifts + 16 * e;
+        double bins[8];
+        if (!is_logarithmic(d->model, unit)) {
+            add_part(d, histosys_slot[e], weights, factor * 2.0 * even, shifts + 8);
+            continue;
+        }
+        for (uint32_t b = 0; b < 8; b++)
+            bins[b] = rates[b] * (host_exp(even * shifts[8 + b] + shifts[b]) +
+                                  host_exp(even * shifts[8 + b] - shifts[b]) - 2.0);
+        add_part(d, histosys_slot[e], weights, 1.0, bins);
+    }
+}
+
+/* `weights`: of the panel's bins, or NULL. */
+static void add_unit(struct differences *d, const hf_unit_record *unit, const struct unit_numbers *numbers,
+                     const double *weights)
+{
+    const uint32_t *mi = d->model->tables.ints, *normsys_slot = mi + mi[HF_I_NORMSYS_SLOT] + unit->normsys,
+                   *scalar_slot = mi + mi[HF_I_SCALAR_SLOT] + unit->scalars;
+    const double *factors = d->factors + unit->normsys, *bends = d->bends + unit->normsys;
+    double factor = 1.0, rates[8];
+    put_bases(d, unit, numbers, rates);
     for (uint32_t k = 0; k < unit->scalar_count; k++) factor *= d->values[scalar_slot[k]];
     for (uint32_t e = 0; e < unit->normsys_count; e++) factor *= factors[e];
     if (d->functions.n > 0) add_functions(d, unit, weights, factors, rates);
@@ -236,10 +272,7 @@ static void add_unit(struct differences *d, const hf_unit_record *unit, const st
         d->rates[b] += rates[b];
     }
     for (uint32_t e = 0; e < unit->normsys_count; e++) add_part(d, normsys_slot[e], weights, bends[e], rates);
-    for (uint32_t e = 0; e < unit->histosys_count; e++) /* A t(1), twice */
-        add_part(d, histosys_slot[e], weights,
-                 factor * 2.0 * even_part(shift_scale(d->model, unit->histosys + e)),
-                 numbers->shifts + 16 * e + 8);
+    add_shifts(d, unit, numbers, weights, factor, rates);
 }
 
 static void add_squares(struct differences *d, uint32_t n_slots)

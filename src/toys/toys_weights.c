@@ -77,6 +77,33 @@ bool strength_with_tested_nuisances(struct strength tested, double mu_hat, doubl
     return fabs(tested.distance) >= STEP;
 }
 
+/* Lists the data with two widths. `expected`: of each place. */
+static paritas_status list_two_widths(struct infer *infer, const double *const *expected,
+                                      struct toy_weights *weights)
+{
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    if (!model->family->ratio) return PARITAS_OK;
+    weights->two_widths = arena_array(&infer->arena, infer->n_data, sizeof *weights->two_widths);
+    if (!weights->two_widths) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < infer->n_data; i++) {
+        const double ratio = model->family->ratio(model, i), precision = model->family->precision(model, i);
+        if (ratio == 1.0) continue;
+        struct toy_two_widths *made = &weights->two_widths[weights->n_two_widths++];
+        *made = (struct toy_two_widths){i, precision / (ratio * ratio), precision,
+                                        infer_reals(infer, 1, (size_t)weights->n_places)};
+        TRY(infer_memory(infer));
+        for (int j = 0; j < weights->n_places; j++) made->expected[j] = expected[j][i];
+    }
+    return PARITAS_OK;
+}
+
+static bool has_two_widths(const struct toy_weights *weights, size_t datum)
+{
+    for (size_t k = 0; k < weights->n_two_widths; k++)
+        if (weights->two_widths[k].datum == datum) return true;
+    return false;
+}
+
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,
                                 struct toy_weights *weights)
 {
@@ -85,8 +112,10 @@ paritas_status toy_weights_open(struct infer *infer, int n_places, const double 
     weights->by_data = infer_reals(infer, infer->n_data, (size_t)n_places);
     weights->constant = infer_reals(infer, 1, (size_t)n_places);
     TRY(infer_memory(infer));
+    TRY(list_two_widths(infer, expected, weights));
     for (size_t i = 0; i < infer->n_data; i++) {
         const double precision = model->family->precision(model, i);
+        if (has_two_widths(weights, i)) continue;
         double reference = expected[0][i];
         for (int j = 0; j < n_places && !(precision > 0.0); j++)
             if (expected[j][i] > reference) reference = expected[j][i];
@@ -115,6 +144,13 @@ void toy_weights_find(const struct toy_weights *weights, const double *data, int
         const double *factor = weights->by_data + i * (size_t)n;
         if (data[i] == 0.0) continue; /* a count of 0, where the factor may be infinite */
         for (int j = 0; j < n; j++) density[j] += factor[j] * data[i];
+    }
+    for (size_t k = 0; k < weights->n_two_widths; k++) {
+        const struct toy_two_widths *two = &weights->two_widths[k];
+        for (int j = 0; j < n; j++) {
+            const double pull = data[two->datum] - two->expected[j];
+            density[j] -= 0.5 * (pull < 0.0 ? two->below : two->above) * pull * pull;
+        }
     }
     highest = density[0];
     for (int j = 1; j < n; j++) highest = density[j] > highest ? density[j] : highest;

@@ -7,17 +7,27 @@
  * ones. Its log density at strength j is, less a part that all strengths share, a sum over data
  *   d ln(e_j / r) - (e_j - r)              of a count; r: the largest e_j
  *   (e_j - r) (d - (e_j + r) / 2) / s^2    of a measurement; r: of the tested value
+ *   -(d - e_j)^2 / 2 s^2                   of a measurement whose s has two values; not linear
  * With p_j this density, the weight of hypothesis H is p_H / mean of p_j over all J strengths. It is at most
  * J, since both hypotheses are among them. */
 #pragma once
 
 #include "minima/infer.h"
 
+/* A measurement with another s below its expectation. */
+struct toy_two_widths {
+    size_t datum;
+    double below, above; /* 1 / s^2 */
+    double *expected;    /* n_places */
+};
+
 struct toy_weights {
     size_t n_data;
     int n_places;
     double *by_data;  /* n_data rows of n_places: factors of a datum */
     double *constant; /* n_places */
+    struct toy_two_widths *two_widths;
+    size_t n_two_widths;
 };
 
 /* A value of the parameter of interest and its distance from the best fit: the root of the rise in twice the

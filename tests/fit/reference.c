@@ -196,6 +196,14 @@ static struct jet bin_factor(int code, double nominal, double hi, double lo, str
     return normsys(&none, &m, polynomial_of, x);
 }
 
+/* The logarithm of a factor of a bin, made of those at 1 and -1; 0 where they are not above 0. */
+static struct jet log_shift(int code, double nominal, double hi, double lo, struct jet x)
+{
+    const bool some = nominal > 0.0;
+    return shift(code, 0.0, some && hi > 0.0 ? log(hi / nominal) : 0.0,
+                 some && lo > 0.0 ? log(lo / nominal) : 0.0, x);
+}
+
 static struct jet parameter(const double *point, size_t p, size_t i, size_t j)
 {
     struct jet x = {.v = point[p], .a = p == i};
@@ -207,7 +215,9 @@ static struct jet parameter(const double *point, size_t p, size_t i, size_t j)
 static struct jet base_of(const struct reference *reference, const struct hf_sample *sample, uint32_t b,
                           const double *point, size_t i, size_t j, struct jet *factor)
 {
+    const bool logarithmic = sample->shape.logarithmic;
     struct jet base = constant(sample->data[b]);
+    if (logarithmic) base = constant(sample->data[b] > 0.0 ? log(sample->data[b]) : -1e6);
     for (uint32_t k = 0; k < sample->n_modifiers; k++) {
         const struct hf_modifier *m = &sample->modifiers[k];
         const size_t first = reference->spec->sets[m->set].first;
@@ -215,7 +225,9 @@ static struct jet base_of(const struct reference *reference, const struct hf_sam
             const int code = m->code ? m->code : reference->histosys_code;
             const double nominal = sample->data[b], hi = m->hi_data[b], lo = m->lo_data[b];
             const struct jet x = scaled(m->scale, parameter(point, first, i, j));
-            if (multiplies(code))
+            if (logarithmic && !multiplies(code))
+                base = add(base, log_shift(code, nominal, hi, lo, x));
+            else if (multiplies(code))
                 *factor = times(*factor, bin_factor(code, nominal, hi, lo, x));
             else
                 base = add(base, shift(code, nominal, hi, lo, x));
@@ -223,19 +235,42 @@ static struct jet base_of(const struct reference *reference, const struct hf_sam
         if (m->type == HF_SHAPEFACTOR || m->type == HF_SHAPESYS || m->type == HF_STATERROR)
             *factor = times(*factor, parameter(point, first + m->first + b, i, j));
     }
+    return logarithmic ? power(exp(1.0), base) : base;
+}
+
+static struct jet held(const struct hf_sample *sample, struct jet base)
+{
     return sample->shape.given && base.v < sample->shape.minimum ? constant(sample->shape.minimum) : base;
 }
 
-/* What a sample's shape multiplies its rates by. */
+/* The sum of a sample's bases. */
+static struct jet sum_of(const struct reference *reference, const struct hf_sample *sample, uint32_t n_bins,
+                         const double *point, size_t i, size_t j)
+{
+    struct jet sum = constant(sample->shape.padding), ignored = constant(1.0);
+    for (uint32_t b = 0; b < n_bins; b++) {
+        const struct jet base = base_of(reference, sample, b, point, i, j, &ignored);
+        sum = add(sum, sample->shape.logarithmic ? base : held(sample, base));
+    }
+    return sum;
+}
+
+/* Its total over the sum of its bases. */
 static struct jet shape_factor(const struct reference *reference, const struct hf_sample *sample,
                                uint32_t n_bins, const double *point, size_t i, size_t j)
 {
-    struct jet sum = constant(sample->shape.padding), ignored = constant(1.0);
     if (!sample->shape.given || sample->shape.total == 0.0) return constant(1.0);
-    for (uint32_t b = 0; b < n_bins; b++)
-        sum = add(sum, base_of(reference, sample, b, point, i, j, &ignored));
+    const struct jet sum = sum_of(reference, sample, n_bins, point, i, j);
     return scaled(sample->shape.total,
                   chain(sum, 1.0 / sum.v, -1.0 / (sum.v * sum.v), 2.0 / (sum.v * sum.v * sum.v)));
+}
+
+/* A base of a sample, held and scaled; exponentials are scaled before. */
+static struct jet shaped(const struct hf_sample *sample, struct jet base, struct jet factor)
+{
+    if (!sample->shape.given) return base;
+    return sample->shape.logarithmic ? held(sample, times(base, factor))
+                                     : times(held(sample, base), factor);
 }
 
 static struct jet root(struct jet x)
@@ -303,11 +338,11 @@ void reference_rates(const struct reference *reference, const double *point, siz
             }
             factors[s] = common;
             factors[channel->n_samples + s] = others;
-            common = times(common, shape_factor(reference, sample, channel->n_bins, point, i, j));
+            const struct jet scale = shape_factor(reference, sample, channel->n_bins, point, i, j);
             for (uint32_t b = 0; b < channel->n_bins; b++) {
                 struct jet factor = common;
                 const struct jet base = base_of(reference, sample, b, point, i, j, &factor);
-                struct jet rate = times(base, factor);
+                struct jet rate = times(shaped(sample, base, scale), factor);
                 if (reference->clip_sample && rate.v < reference->clip_sample_at)
                     rate = constant(reference->clip_sample_at);
                 rates[channel->first_bin + b] = add(rates[channel->first_bin + b], rate);
@@ -357,11 +392,11 @@ struct jet reference_twice_nll(const struct reference *reference, const double *
             if (set->tau)
                 sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
             if (set->sigma) {
-                const double sigma = set->sigma[e];
-                const struct jet pull =
-                    scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));
-                sum = add(sum,
-                          add(scaled(0.5, times(pull, pull)), constant(log(sigma) + 0.91893853320467274178)));
+                const struct jet off = add(x, constant(-data[spec->n_main + set->first_aux + e]));
+                const double sigma = set->sigma[e], own = off.v >= 0.0 ? sigma * set->ratio : sigma;
+                const struct jet pull = scaled(1.0 / own, off);
+                sum = add(sum, add(scaled(0.5, times(pull, pull)),
+                                   constant(log(0.5 * sigma * (1.0 + set->ratio)) + 0.91893853320467274178)));
             }
         }
     }

@@ -180,6 +180,8 @@ TEST(derivatives_are_exact_where_each_modifier_has_its_code)
 TEST(derivatives_are_exact_for_what_datacards_have)
 {
     compare_random_models("datacards", 11000, (TRAIT_ALL & ~TRAIT_FREE_SHAPE) | TRAIT_CARDS);
+    compare_random_models("datacards, mcstat", 11300,
+                          (TRAIT_ALL & ~TRAIT_FREE_SHAPE) | TRAIT_CARDS | TRAIT_MCSTAT);
 }
 
 TEST(derivatives_are_exact_for_every_law_of_constraints)

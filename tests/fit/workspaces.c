@@ -124,7 +124,7 @@ static void put_code(struct draw *d, const char *const *codes, unsigned n)
     if ((d->traits & TRAIT_CODES) && k < n) put(&d->out, "\"interpcode\": \"%s\", ", codes[k]);
 }
 
-/* What datacards have: codes, scales of histosys, clipped shapes. */
+/* What datacards have: codes, scales of histosys, clipped shapes, of some samples in logarithms. */
 static void put_card_code(struct draw *d, bool factor)
 {
     static const double scales[] = {0.5, 1.0, 2.0};
@@ -141,9 +141,14 @@ static void put_card_shape(struct draw *d, unsigned sample, const double *data, 
         sum += data[b];
         if (data[b] < least) least = data[b];
     }
-    if (!(d->traits & TRAIT_CARDS) || sample % 3 == 2) return;
-    put(&d->out, ", \"shape\": {\"minimum\": %.4g", 0.98 * least + 1e-9);
-    if (sample % 3 == 0) put(&d->out, ", \"total\": %.4g, \"padding\": %.4g", 1.1 * sum + 1e-3, 0.05 * sum);
+    const bool logarithmic = sample == 2 || (sample == 1 && d->n_codes % 2 == 0);
+    if (!(d->traits & TRAIT_CARDS)) return;
+    put(&d->out, ", \"shape\": {\"minimum\": %.4g", (logarithmic ? 1.08 : 0.98) * least + 1e-9);
+    if (logarithmic)
+        put(&d->out, ", \"logarithmic\": true");
+    else if (sample % 3 == 0 && !d->mcstat)
+        put(&d->out, ", \"total\": %.4g, \"padding\": %.4g", 1.1 * sum + 1e-3, 0.05 * sum);
+    if (sample == 2 && sum > 0.0) put(&d->out, ", \"total\": %.4g", 1.1 * sum);
     put(&d->out, "}");
 }
 
@@ -222,10 +227,12 @@ static void put_laws(struct draw *d, unsigned shape_bins)
         "\"constraint\": {\"type\": \"lognormal\", \"offset\": 1, \"slope\": 0.2}, \"auxdata\": [0.1], "
         "\"sigmas\": [0.25]",
         "\"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [0.5], \"sigmas\": [2]",
-        "\"constraint\": {\"type\": \"none\"}, \"inits\": [0.2]"};
+        "\"constraint\": {\"type\": \"none\"}, \"inits\": [0.2]",
+        "\"constraint\": {\"type\": \"bifurcated\", \"ratio\": 0.6, \"slope\": 1.5}, \"auxdata\": [0.25], "
+        "\"sigmas\": [1.2]"};
     const char *separator = d->lumi ? ", " : "";
     for (unsigned a = 0; a < d->n_alphas; a++, separator = ", ")
-        put(&d->out, "%s{\"name\": \"alpha_%u\", %s}", separator, a, of_alpha[a % 4]);
+        put(&d->out, "%s{\"name\": \"alpha_%u\", %s}", separator, a, of_alpha[a % 5]);
     for (unsigned k = 0; k < d->serial; k += 2)
         put(&d->out, ", {\"name\": \"gamma_%u\", \"constraint\": {\"type\": \"gaussian\"}}", k);
     for (unsigned c = 0; c < MAX_CHANNELS; c += 2)

@@ -52,6 +52,15 @@ static inline double hf_expected_aux_slope(const struct hf_set *set, double widt
     const double slope = hf_law(set)->scale->slope(set->offset + set->slope * x, set->slope);
     return set->tau ? width * slope : slope;
 }
+/* A measurement's sigma: over both sides, which normalises it; where it is `offset` below its mean. */
+static inline double hf_mean_sigma(const struct hf_set *set, uint32_t i)
+{
+    return set->sigma[i] * (0.5 * (1.0 + set->ratio));
+}
+static inline double hf_sigma_at(const struct hf_set *set, double sigma, double offset)
+{
+    return offset >= 0.0 ? sigma * set->ratio : sigma;
+}
 /* Where the parameter expects a datum of a law of y. */
 static inline double hf_centre_of_y(const struct hf_set *set, uint32_t i, double datum)
 {
@@ -63,7 +72,8 @@ static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
 {
     const struct hf_scale *scale = hf_law(set)->scale;
     const double datum = set->aux[i];
-    if (set->sigma) return set->sigma[i] * scale->inverse_slope(datum) / set->slope;
+    if (set->sigma)
+        return set->sigma[i] * host_sqrt(set->ratio) * scale->inverse_slope(datum) / set->slope;
     return host_sqrt(datum > 1.0 ? datum : 1.0) / (set->tau[i] * set->slope) *
            scale->inverse_slope(datum / set->tau[i]);
 }
@@ -71,7 +81,7 @@ static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
 /* Is a bin's nominal rate the minimum of a shape, whose edge is at 0? */
 static inline bool hf_is_lifted(const struct hf_sample_shape *shape, double rate)
 {
-    return shape->given && rate == shape->minimum && shape->edge < rate;
+    return shape->given && !shape->logarithmic && rate == shape->minimum && shape->edge < rate;
 }
 
 /* histosys: S and A of a bin, 8 places apart (kernel tables). */
@@ -80,6 +90,17 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
     const double up = hi - nominal, down = nominal - lo;
     pair[0] = 0.5 * (up + down);
     pair[8] = (up - down) / 16.0;
+}
+
+/* The logarithm of a nominal rate, below that of any number where it is not above 0; of hi or lo over it, 0
+ * where one of both is not above 0. */
+static inline double hf_log_of_rate(double rate)
+{
+    return rate > 0.0 ? host_log(rate) : -999.0;
+}
+static inline double hf_log_ratio(double rate, double nominal)
+{
+    return rate > 0.0 && nominal > 0.0 ? host_log(rate / nominal) : 0.0;
 }
 
 /* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */

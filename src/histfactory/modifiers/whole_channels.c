@@ -1,6 +1,7 @@
 /* whole_channels.c: what needs a channel's bins together, and factors a bin that would cut it.
  *
- * A shape's total is a sum over bins. An mcstat follows factors of samples, not of bins. */
+ * A shape's total is a sum over bins. An mcstat follows factors of samples, not of bins; a linear total is
+ * such a factor. */
 #include "histfactory/modifiers/modifier_numbers.h"
 #include "histfactory/workspace/workspace_read.h"
 
@@ -32,10 +33,10 @@ static paritas_status check_factor(const struct hf_raw *raw, const struct hf_spe
     const struct hf_modifier *m = use->modifier;
     const struct hf_channel *other =
         m->type == HF_SHAPEFACTOR ? shared_with(spec, use->channel, m->set) : NULL;
-    if (m->type == HF_MCSTAT && use->sample->shape.total > 0.0)
+    if (m->type == HF_MCSTAT && use->sample->shape.total > 0.0 && !use->sample->shape.logarithmic)
         return hf_refuse_use(raw, use, "", HF_NONE,
                              "a sample whose shape has a total cannot have an mcstat, whose errors do not "
-                             "follow shapes: leave the total out");
+                             "follow shapes: leave the total out, or make the shape logarithmic");
     if (hf_multiplies_bins(m))
         return hf_refuse_use(raw, use, "", HF_NONE,
                              "a histosys of code 1, 5 or 6 and %s cannot act in one channel: give it code 0, "

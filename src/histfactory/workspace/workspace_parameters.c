@@ -150,7 +150,8 @@ static paritas_status refuse_config(const struct build *build, uint32_t config, 
 /* The law that the measurement or the kind asks for. */
 static struct hf_configured_law law_of(const struct hf_set *set, const struct set_build *from)
 {
-    struct hf_configured_law law = {false, false, set->kind->constraint, 0.0, 1.0};
+    struct hf_configured_law law = {
+        .constraint = set->kind->constraint, .offset = 0.0, .slope = 1.0, .ratio = 1.0};
     if (from->config && from->config->law.given) law = from->config->law;
     if (!set->kind->fill) law.constraint = hf_constraint_given(law.constraint);
     return law;
@@ -212,6 +213,7 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     set->constraint = law.constraint;
     set->offset = law.offset;
     set->slope = law.slope;
+    set->ratio = law.ratio;
     set->scalar = kind->extent == HF_ONE;
     set->first = spec->n_parameters;
     set->first_aux = spec->n_aux;

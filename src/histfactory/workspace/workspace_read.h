@@ -83,7 +83,7 @@ struct hf_configured_law {
     bool given;
     bool is_affine; /* offset or slope given */
     hf_constraint constraint;
-    double offset, slope;
+    double offset, slope, ratio;
 };
 struct hf_raw_config {
     struct hf_name *name;

@@ -210,32 +210,45 @@ static paritas_status take_sample(struct hf_raw *raw, const struct hf_place *pla
 static paritas_status read_shape(const struct hf_place *place, const struct json *node,
                                  struct hf_sample_shape *shape)
 {
-    const struct json *minimum, *total, *padding;
+    const struct json *minimum, *total, *padding, *logarithmic;
     char found[64];
     TRY(HF_FIELDS(place, node, false, {"minimum", HF_NUMBER, &minimum},
                   {"total", HF_NUMBER | HF_OPTIONAL, &total},
-                  {"padding", HF_NUMBER | HF_OPTIONAL, &padding}));
+                  {"padding", HF_NUMBER | HF_OPTIONAL, &padding},
+                  {"logarithmic", HF_BOOLEAN | HF_OPTIONAL, &logarithmic}));
     *shape = (struct hf_sample_shape){.given = true,
+                                      .logarithmic = logarithmic && json_is(logarithmic, JSON_TRUE),
                                       .minimum = minimum->number,
                                       .total = total ? total->number : 0.0,
                                       .padding = padding ? padding->number : 0.0};
     if (!(shape->minimum >= 0.0))
         return hf_refuse(HF_MEMBER(place, "minimum"), "must not be negative, found %s",
                          hf_describe(minimum, found));
-    if (total && !(shape->total > 0.0 && shape->minimum > 0.0))
+    if (total && !(shape->total > 0.0 && (shape->minimum > 0.0 || shape->logarithmic)))
         return hf_refuse(HF_MEMBER(place, "total"), "must be greater than 0, as the minimum, found %s",
                          hf_describe(total, found));
+    if (padding && shape->logarithmic)
+        return hf_refuse(HF_MEMBER(place, "padding"),
+                         "a logarithmic shape has none, found %s: leave it out", hf_describe(padding, found));
     if (padding && !(shape->padding >= 0.0 && total))
         return hf_refuse(HF_MEMBER(place, "padding"), "must not be negative, and goes with a total, found %s",
                          hf_describe(padding, found));
     return PARITAS_OK;
 }
 
-static void find_edge(struct hf_sample *sample)
+/* Exponentials have a total if any rate is above 0. */
+static paritas_status find_edge(const struct hf_place *place, struct hf_sample *sample)
 {
     double sum = 0.0;
-    for (uint32_t b = 0; b < sample->n_bins; b++) sum += sample->data[b];
+    bool some = false;
+    for (uint32_t b = 0; b < sample->n_bins; b++) {
+        sum += sample->data[b];
+        some = some || sample->data[b] > 0.0;
+    }
     sample->shape.edge = sample->shape.minimum < 1e-7 * sum ? 0.0 : sample->shape.minimum;
+    if (some || !sample->shape.logarithmic || sample->shape.total == 0.0) return PARITAS_OK;
+    return hf_refuse(HF_MEMBER(place, "data"),
+                     "a logarithmic shape with a total needs a rate above 0 in one of its bins");
 }
 
 static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
@@ -250,7 +263,7 @@ static paritas_status read_sample(void *user, const struct hf_place *place, cons
     if (shape) TRY(read_shape(HF_MEMBER(place, "shape"), shape, &sample->shape));
     TRY(read_name(raw, name, &sample->key));
     TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
-    if (shape) find_edge(sample);
+    if (shape) TRY(find_edge(place, sample));
     TRY(enter_sample(raw, place, sample));
     return read_array(raw, place, "modifiers", modifiers, read_modifier, sizeof *sample->modifiers,
                       &sample->modifiers, &sample->n_modifiers);
@@ -311,18 +324,31 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
 static paritas_status read_law(const struct hf_place *place, const struct json *node,
                                struct hf_configured_law *law)
 {
-    const struct json *type, *offset, *slope;
+    const struct json *type, *offset, *slope, *ratio;
     char found[64], words[96];
     TRY(HF_FIELDS(place, node, false, {"type", HF_STRING, &type},
-                  {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope}));
-    *law = (struct hf_configured_law){true, offset || slope, hf_constraint_of_word(type->text),
-                                      offset ? offset->number : 0.0, slope ? slope->number : 1.0};
+                  {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope},
+                  {"ratio", HF_NUMBER | HF_OPTIONAL, &ratio}));
+    *law = (struct hf_configured_law){.given = true,
+                                      .is_affine = offset || slope,
+                                      .constraint = hf_constraint_of_word(type->text),
+                                      .offset = offset ? offset->number : 0.0,
+                                      .slope = slope ? slope->number : 1.0,
+                                      .ratio = ratio ? ratio->number : 1.0};
     if (law->constraint == HF_CONSTRAINT_COUNT)
         return hf_refuse(HF_MEMBER(place, "type"), "must be %s, found %s",
                          hf_constraint_words(NULL, " or ", words), hf_describe(type, found));
     if (!(law->slope > 0.0))
         return hf_refuse(HF_MEMBER(place, "slope"), "must be greater than 0, found %s",
                          hf_describe(slope, found));
+    if (ratio && law->constraint != HF_BIFURCATED)
+        return hf_refuse(HF_MEMBER(place, "ratio"), "only \"%s\" has a ratio, found %s",
+                         hf_constraint_kinds[HF_BIFURCATED].word, hf_describe(ratio, found));
+    if (!(law->ratio > 0.0))
+        return hf_refuse(HF_MEMBER(place, "ratio"), "must be greater than 0, found %s",
+                         hf_describe(ratio, found));
+    if (!ratio && law->constraint == HF_BIFURCATED)
+        return hf_refuse(place, "its ratio is missing: the width above over the width below");
     return PARITAS_OK;
 }
 

@@ -29,9 +29,10 @@ struct hf_modifier {
     uint32_t n_hi, n_lo; /* lengths as read; n_hi: also of `uncertainty` */
 };
 
-/* What is done to a sample's rates before its factors: max(rate, minimum), scaled to a total. */
+/* What is done to a sample's rates before its factors: max(rate, minimum), scaled to a total. Logarithmic:
+ * histosys shift logarithms of rates, whose exponentials are scaled first. */
 struct hf_sample_shape {
-    bool given;
+    bool given, logarithmic;
     double minimum, total, padding; /* total 0: not scaled */
     double
         edge; /* the nominal rate from which the minimum holds: 0 for a tiny one, which is for those below */
@@ -79,6 +80,7 @@ struct hf_set {
     bool fixed_given, aux_given, width_given; /* by the measurement, not from rates */
     double *aux;                              /* observed auxiliary data, if constrained */
     double offset, slope;                     /* of laws of y; else 0 and 1 */
+    double ratio;                             /* HF_AFFINE_RATIO */
     double *sigma;                            /* of measurements; else NULL */
     double *tau;                              /* of counts; else NULL */
 };
