@@ -209,6 +209,11 @@ paritas_status card_template_sample(struct card_build *build, struct card_sample
                             .fractions = !card->channels[column->channel].monte_carlo};
     const struct card_wanted nominal = wanted_of(&morphs, NULL, CARD_NOMINAL);
     double rate;
+    if (column->rate < 0.0 && column->rate != -1.0)
+        return card_refuse(card, card->rate, column->word,
+                           "the rate of a histogram must not be negative, except for -1, its integral; found "
+                           "%.6g",
+                           column->rate);
     TRY(card_template_read(build->files, &nominal, &morphs.nominal));
     sample->n_bins = morphs.nominal.n_bins;
     if (column->rate == -1.0 && is_empty(&morphs.nominal)) {
