@@ -56,7 +56,7 @@ paritas_status card_rate_find(const struct card *card, const struct card_sample 
             card->channels[at->channel].name);
     if (at->rate == -1.0) *rate = integral;
     if (control) TRY(check_control_rate(card, control, column, *rate));
-    if (integral == integral && at->rate != -1.0 && !control &&
+    if (integral == integral && at->rate > 0.0 && !control &&
         distance(at->rate, integral) > 0.01 * (at->rate > 1.0 ? at->rate : 1.0))
         return card_refuse(
             card, card->rate, at->word,
