@@ -27,9 +27,10 @@ struct card_line {
 
 /* What a line has in one column. */
 struct card_value {
-    bool none;        /* "-", or without effect */
-    bool two;         /* low/high */
-    double low, high; /* equal for one number */
+    bool none;             /* "-", or without effect */
+    bool two;              /* low/high */
+    double low, high;      /* equal for one number */
+    const char *histogram; /* in place of the nuisance's name, which an edit changed; NULL: the name */
 };
 
 enum card_law {
@@ -42,6 +43,7 @@ enum card_law {
     CARD_SHAPE,
     CARD_SHAPE_N,
     CARD_SHAPE_U,
+    CARD_SHAPE_2, /* shape1, shape2: as CARD_SHAPE, in a wider range */
     CARD_SHAPE_OR_LNN,
     CARD_LAWS
 };
@@ -99,6 +101,8 @@ struct card_rate {
     uint32_t n_arguments;
     struct expression expression; /* its names: arguments in use */
     bool open, known;             /* while values are found: is being found, is found */
+    bool constant;                /* extArg [const] */
+    bool frozen;                  /* by an edit */
     double start, lower, upper;   /* bounds: NaN if not given; start of a formula: its value */
     double widths[2];             /* param: below and above; 0: no constraint */
 };
@@ -119,6 +123,7 @@ struct card {
     struct card_shapes *shapes;
     struct card_nuisance *nuisances;
     struct card_rate *rates;
+    bool edited; /* so the number of nuisances does not count */
 };
 
 /* ---- text (card_text.c) ---- */
@@ -169,6 +174,8 @@ bool card_law_of(const char *text, enum card_law *law);
 bool card_is_shape(enum card_law law);
 /* Formulas (card_formulas.c): reads one, with its arguments "a,b" in the next word. */
 paritas_status card_read_formula(struct card *card, struct card_rate *rate, uint32_t word);
+/* A param or extArg has the value, range and law of rateParams of its name. */
+void card_join_rates(struct card *card); /* card_rates.c */
 /* Finds the values of all formulas. */
 paritas_status card_find_values(struct card *card);
 /* The formula with names in place of @0, @1. */

@@ -26,13 +26,13 @@ static double distance(double a, double b)
     return a > b ? a - b : b - a;
 }
 
-/* The rate must be alpha N, or alpha. */
+/* The rate must be about alpha N. */
 static paritas_status check_control_rate(const struct card *card, const struct card_nuisance *control,
                                          uint32_t column, double rate)
 {
     const double alpha = control->values[column].low, wanted = alpha * control->numbers[0];
-    if (wanted == 0.0 || distance(rate, wanted) <= 0.05 * wanted || distance(rate, alpha) <= 0.05 * alpha)
-        return PARITAS_OK;
+    const double part = 0.05 * (rate > 1.0 ? rate : 1.0);
+    if (distance(rate, wanted) <= (part > alpha ? part : alpha)) return PARITAS_OK;
     return card_refuse(
         card, card->rate, card->columns[column].word,
         "the rate is %.6g, but the `gmN` \"%.200s\" in line %u has %.6g events times %.6g: make "
@@ -56,7 +56,7 @@ paritas_status card_rate_find(const struct card *card, const struct card_sample 
             card->channels[at->channel].name);
     if (at->rate == -1.0) *rate = integral;
     if (control) TRY(check_control_rate(card, control, column, *rate));
-    if (integral == integral && at->rate != -1.0 && !control &&
+    if (integral == integral && at->rate > 0.0 && !control &&
         distance(at->rate, integral) > 0.01 * (at->rate > 1.0 ? at->rate : 1.0))
         return card_refuse(
             card, card->rate, at->word,

@@ -3,11 +3,17 @@
 
 #include <string.h>
 
-const char *const card_law_names[CARD_LAWS] = {[CARD_LNN] = "lnN",        [CARD_LNU] = "lnU",
-                                               [CARD_GMN] = "gmN",        [CARD_GMM] = "gmM",
-                                               [CARD_TRG] = "trG",        [CARD_UNIF] = "unif",
-                                               [CARD_SHAPE] = "shape",    [CARD_SHAPE_N] = "shapeN",
-                                               [CARD_SHAPE_U] = "shapeU", [CARD_SHAPE_OR_LNN] = "shape?"};
+const char *const card_law_names[CARD_LAWS] = {[CARD_LNN] = "lnN",
+                                               [CARD_LNU] = "lnU",
+                                               [CARD_GMN] = "gmN",
+                                               [CARD_GMM] = "gmM",
+                                               [CARD_TRG] = "trG",
+                                               [CARD_UNIF] = "unif",
+                                               [CARD_SHAPE] = "shape",
+                                               [CARD_SHAPE_N] = "shapeN",
+                                               [CARD_SHAPE_U] = "shapeU",
+                                               [CARD_SHAPE_2] = "shape2",
+                                               [CARD_SHAPE_OR_LNN] = "shape?"};
 
 bool card_law_of(const char *text, enum card_law *law)
 {
@@ -16,7 +22,9 @@ bool card_law_of(const char *text, enum card_law *law)
         *law = (enum card_law)i;
         return true;
     }
-    return false;
+    const char *number = strncmp(text, "shape", 5) == 0 ? text + 5 : "";
+    *law = CARD_SHAPE_2;
+    return *number != '\0' && strspn(number, "0123456789") == strlen(number);
 }
 
 bool card_is_shape(enum card_law law)
@@ -127,20 +135,7 @@ static paritas_status read_law_numbers(struct card *card, const struct card_line
     return PARITAS_OK;
 }
 
-/* Behind the last column anything but numbers is a remark. */
-static paritas_status check_rest(const struct card *card, const struct card_line *line, uint32_t end)
-{
-    double number;
-    uint32_t numbers = 0;
-    for (uint32_t i = end; i < line->n; i++)
-        numbers += card_is_dash(line->words[i].text) || card_number(line->words[i].text, &number);
-    if (numbers == 0 || numbers < line->n - end) return PARITAS_OK;
-    return card_refuse(card, line, end,
-                       "the line has %u values for %u columns: drop those that are too many, "
-                       "or begin a remark with #",
-                       card->n_columns + numbers, card->n_columns);
-}
-
+/* What stands behind the last column is a remark, as in Combine. */
 paritas_status card_read_nuisance(struct card *card, const struct card_line *line)
 {
     enum card_law law = CARD_LAWS;
@@ -160,5 +155,5 @@ paritas_status card_read_nuisance(struct card *card, const struct card_line *lin
                            line->words[0].text, line->n - first, card->n_columns);
     for (uint32_t k = 0; k < card->n_columns; k++)
         TRY(card_read_value(card, line, first + k, law, &made->values[k]));
-    return check_rest(card, line, first + card->n_columns);
+    return PARITAS_OK;
 }

@@ -8,7 +8,7 @@ bool card_is_present(const struct card *card, uint32_t column)
 {
     if (card->columns[column].rate != 0.0) return true;
     for (const struct card_nuisance *at = card->nuisances; at; at = at->next)
-        if (at->law == CARD_GMN && at->numbers[0] == 0.0 && !at->values[column].none) return true;
+        if (at->law == CARD_GMN && !at->values[column].none) return true;
     return false;
 }
 
@@ -135,6 +135,18 @@ static paritas_status fill_law(const struct card *card, const struct card_nuisan
     return nuisance->law == CARD_TRG ? cut_linear(card, nuisance, made) : PARITAS_OK;
 }
 
+/* Laws of a standard normal constraint. Combine refuses `lnN` beside `shape`, but not beside its variants. */
+static bool are_one_law(enum card_law a, enum card_law b)
+{
+    static const bool standard[CARD_LAWS] = {[CARD_LNN] = true,
+                                             [CARD_SHAPE] = true,
+                                             [CARD_SHAPE_N] = true,
+                                             [CARD_SHAPE_2] = true,
+                                             [CARD_SHAPE_OR_LNN] = true};
+    const bool refused = (a == CARD_LNN && b == CARD_SHAPE) || (a == CARD_SHAPE && b == CARD_LNN);
+    return standard[a] && standard[b] && !refused;
+}
+
 /* Lines of one name are one parameter. */
 static paritas_status join_line(const struct card *card, const struct card_nuisance *nuisance,
                                 const struct card_parameter *known)
@@ -142,7 +154,7 @@ static paritas_status join_line(const struct card *card, const struct card_nuisa
     const struct card_nuisance *first = known->nuisance;
     const bool same = first && first->law == nuisance->law && first->numbers[0] == nuisance->numbers[0] &&
                       first->numbers[1] == nuisance->numbers[1];
-    if (same) return PARITAS_OK;
+    if (same || (first && are_one_law(first->law, nuisance->law))) return PARITAS_OK;
     return card_refuse(
         card, nuisance->line, 1,
         "\"%.200s\" is %s%s%s in line %u: one name has one law; give this line another name%s", known->name,
@@ -212,7 +224,7 @@ static paritas_status add_rate(struct card_build *build, const struct card_rate 
                                     .rate = rate,
                                     .constraint = measured ? CARD_GAUSS : CARD_FREE,
                                     .start = rate->start,
-                                    .frozen = !rate->channel && !measured && rate->lower != rate->lower};
+                                    .frozen = rate->constant || rate->frozen};
     fill_range(rate, made);
     made->used = !rate->channel || rate->formula; /* by formulas, or not at all */
     return PARITAS_OK;

@@ -33,21 +33,20 @@ static struct card_rate *add_rate(struct card *card, const struct card_line *lin
     return *last = made;
 }
 
-/* A pattern without any match is a slip of the pen. */
+/* A pattern without any match is a slip of the pen. A process of other channels is none: cards that were put
+ * together have such lines. */
 static paritas_status check_patterns(const struct card *card, const struct card_rate *rate)
 {
-    bool channel = false;
+    bool channel = false, process = false;
     for (uint32_t k = 0; k < card->n_columns; k++) {
         const struct card_column *column = &card->columns[k];
-        const bool here = card_matches_wildcard(rate->channel, card->channels[column->channel].name);
-        channel = channel || here;
-        if (here && card_matches_wildcard(rate->process, column->process)) return PARITAS_OK;
+        channel = channel || card_matches_wildcard(rate->channel, card->channels[column->channel].name);
+        process = process || card_matches_wildcard(rate->process, column->process);
     }
-    if (channel)
-        return card_refuse(card, rate->line, 3,
-                           "no process of the channel \"%.100s\" is \"%.100s\": mend the name", rate->channel,
-                           rate->process);
-    return card_refuse(card, rate->line, 2, "no channel is \"%.100s\": mend the name", rate->channel);
+    if (!channel)
+        return card_refuse(card, rate->line, 2, "no channel is \"%.100s\": mend the name", rate->channel);
+    if (process) return PARITAS_OK;
+    return card_refuse(card, rate->line, 3, "no process is \"%.100s\": mend the name", rate->process);
 }
 
 static bool is_same_formula(const struct card_rate *a, const struct card_rate *b)
@@ -58,20 +57,41 @@ static bool is_same_formula(const struct card_rate *a, const struct card_rate *b
     return true;
 }
 
-/* One name may stand in several lines, with the same value. */
+/* One name may stand in several lines. The first value holds; formulas must be the same. */
 static paritas_status check_twin(const struct card *card, const struct card_rate *made)
 {
     for (const struct card_rate *other = card->rates; other != made; other = other->next) {
-        if (!card_same(other->name, made->name)) continue;
-        const bool formulas = other->formula || made->formula;
-        const bool same = formulas ? is_same_formula(other, made) : other->start == made->start;
-        const bool kinds = !other->channel == !made->channel;
-        if (same && kinds) continue;
+        if (!card_same(other->name, made->name) || !other->channel != !made->channel) continue;
+        if ((!other->formula && !made->formula) || is_same_formula(other, made)) continue;
         return card_refuse(card, made->line, 0,
-                           "\"%.100s\" is given otherwise in line %u: one name has one value", made->name,
+                           "\"%.100s\" is given otherwise in line %u: one name has one formula", made->name,
                            other->line->number);
     }
     return PARITAS_OK;
+}
+
+static const struct card_rate *argument_named(const struct card *card, const char *name)
+{
+    const struct card_rate *at = card->rates;
+    while (at && (at->channel || !card_same(at->name, name))) at = at->next;
+    return at;
+}
+
+void card_join_rates(struct card *card)
+{
+    for (struct card_rate *at = card->rates; at; at = at->next) {
+        const struct card_rate *argument = at->channel ? argument_named(card, at->name) : NULL;
+        if (!argument) continue;
+        at->formula = NULL;
+        at->expression = (struct expression){0};
+        at->start = argument->start;
+        at->lower = argument->lower;
+        at->upper = argument->upper;
+        at->widths[0] = argument->widths[0];
+        at->widths[1] = argument->widths[1];
+        at->constant = argument->constant;
+        at->frozen = at->frozen || argument->frozen;
+    }
 }
 
 static paritas_status read_factor(struct card *card, struct card_rate *rate)
@@ -131,7 +151,7 @@ paritas_status card_read_argument(struct card *card, const struct card_line *lin
     if (line->n < words)
         return card_refuse(card, line, CARD_NONE,
                            measured ? "a param is NAME param MEAN WIDTH [LOW,HIGH]"
-                                    : "an extArg is NAME extArg VALUE [LOW,HIGH]");
+                                    : "an extArg is NAME extArg VALUE, with [LOW,HIGH] or [const] behind it");
     if (!measured && strchr(line->words[2].text, ':'))
         return card_refuse(card, line, 2,
                            "\"%.100s\" stands in a RooFit workspace, which is not read: give its value",
@@ -141,7 +161,9 @@ paritas_status card_read_argument(struct card *card, const struct card_line *lin
     if (measured && !read_widths(card, line->words[3].text, rate->widths))
         return card_refuse(card, line, 3, "a width is a number above 0, or -BELOW/+ABOVE; found \"%.100s\"",
                            line->words[3].text);
-    if (line->n > words && line->words[words].text[0] == '[') {
+    if (!measured && line->n > words && card_same(line->words[words].text, "[const]")) {
+        rate->constant = true;
+    } else if (line->n > words && line->words[words].text[0] == '[') {
         TRY(read_range(card, line, words, rate));
     } else if (measured) {
         rate->lower = rate->start - 4.0 * rate->widths[0];

@@ -30,7 +30,7 @@ static paritas_status refuse_missing(const struct card *card, const char *word, 
     const struct card_line *last = card->lines;
     for (const struct card_line *line = card->lines; line; line = line->next) {
         const unsigned apart = letters_apart(line->words[0].text, word);
-        if (apart > 0 && apart <= 2)
+        if (apart > 0 && (apart <= 2 || card_same_word(line->words[0].text, word)))
             return card_refuse(card, line, 0, "unknown word \"%.100s\": did you mean `%s`?",
                                line->words[0].text, word);
         last = line;
@@ -99,11 +99,12 @@ static paritas_status read_header_line(struct card *card, const struct card_line
     static const char *const counts[CARD_COUNTS] = {"imax", "jmax", "kmax"};
     const char *word = line->words[0].text;
     for (int i = 0; i < CARD_COUNTS; i++)
-        if (card_same_word(word, counts[i])) return keep_once(card, &card->counts[i], line);
-    if (card_same_word(word, "shapes")) return read_shapes(card, line, last_shapes);
-    if (card_same_word(word, "observation")) return keep_once(card, &card->observation, line);
-    if (card_same_word(word, "bin")) return keep_twice(card, &card->bins, &card->columns_bin, line);
-    if (card_same_word(word, "process"))
+        if (card_same(word, counts[i])) return keep_once(card, &card->counts[i], line);
+    if (card_same(word, "shapes")) return read_shapes(card, line, last_shapes);
+    if (card_same(word, "observation") || card_same(word, "Observation"))
+        return keep_once(card, &card->observation, line);
+    if (card_same(word, "bin")) return keep_twice(card, &card->bins, &card->columns_bin, line);
+    if (card_same(word, "process"))
         return keep_twice(card, &card->columns_process, &card->columns_number, line);
     return PARITAS_OK;
 }
@@ -113,7 +114,7 @@ static paritas_status read_header(struct card *card, const struct card_line **li
 {
     struct card_shapes **last_shapes = &card->shapes;
     const struct card_line *at = card->lines;
-    for (; at && !card_same_word(at->words[0].text, "rate"); at = at->next)
+    for (; at && !card_same(at->words[0].text, "rate"); at = at->next)
         TRY(read_header_line(card, at, &last_shapes));
     card->rate = at;
     if (!card->columns_bin) {
@@ -149,15 +150,21 @@ static paritas_status refuse_kind(const struct card *card, const struct card_lin
         {"dFD2", "a template of RooFit's; use `lnN`"},
         {"trFD", "a template of RooFit's; use `trG`"},
         {"shape*", "a morph of ratios; use `shape`, or `shapeN`"},
-        {"shapeL", "a morph of logarithms; use `shapeN`"},
-        {"shape2", "a quadratic morph; use `shape`"},
-        {"shape2N", "a quadratic morph of logarithms; use `shapeN`"},
+        {"shapeL", "a morph that Combine dropped; use `shape`"},
+        {"shapeN2", "a morph of logarithms; use `shape`, which morphs the fractions themselves"},
+        {"shape2N", "a morph of logarithms; use `shape`, which morphs the fractions themselves"},
+        {"shapeN?", "a morph of logarithms; use `shape?`, which morphs the fractions themselves"},
         {"shapeStat", "deviations bin by bin; use autoMCStats"},
         {"gmN2", "two control counts; use `gmN`"},
     };
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (card_same(line->words[1].text, kinds[i].word))
             return card_refuse(card, line, 1, "`%s` is not read: it is %s", kinds[i].word, kinds[i].advice);
+    static const char *const headers[] = {"shapes", "bin", "observation", "process", "rate"};
+    for (size_t i = 0; i < COUNT_OF(headers); i++)
+        if (card_same(line->words[0].text, headers[i]))
+            return card_refuse(card, line, 0, "`%s` stands above `rate` (line %u): move the line there",
+                               headers[i], card->rate->number);
     static const char *const others[] = {"param", "extArg", "rateParam", "autoMCStats", "group", "flatParam"};
     const char *near = nearest(line->words[1].text, card_law_names, CARD_LAWS);
     if (!near) near = nearest(line->words[1].text, others, COUNT_OF(others));
@@ -169,23 +176,22 @@ static paritas_status refuse_kind(const struct card *card, const struct card_lin
 
 static paritas_status read_group(const struct card *card, const struct card_line *line)
 {
-    const bool named = line->n > 3, sign = line->n > 2 && (card_same(line->words[2].text, "=") ||
-                                                           card_same(line->words[2].text, "+="));
-    if (named && sign) return PARITAS_OK;
-    return card_refuse(card, line, sign ? CARD_NONE : 2,
-                       "a group is NAME group = NUISANCE ..., or += for more of them");
+    const bool sign =
+        line->n > 2 && (card_same(line->words[2].text, "=") || card_same(line->words[2].text, "+="));
+    if (sign) return PARITAS_OK;
+    return card_refuse(card, line, 2, "a group is NAME group = NUISANCE ..., or += for more of them");
 }
 
 /* A line below `rate`. */
 static paritas_status read_line(struct card *card, const struct card_line *line)
 {
     enum card_law law;
-    if (line->n < 2)
-        return card_refuse(card, line, 0,
-                           "a line below `rate` needs a name and a word that says what it is; found "
-                           "\"%.100s\" alone",
-                           line->words[0].text);
+    if (line->n < 2) return PARITAS_OK; /* a word alone says nothing */
     const char *word = line->words[1].text;
+    if (card_same(word, "edit")) {
+        card->edited = true;
+        return card_edit(card, line);
+    }
     if (card_law_of(word, &law)) return card_read_nuisance(card, line);
     if (card_same(word, "rateParam")) return card_read_rate(card, line);
     if (card_same(word, "param")) {
@@ -199,21 +205,13 @@ static paritas_status read_line(struct card *card, const struct card_line *line)
     return refuse_kind(card, line);
 }
 
-static bool is_edit(const struct card_line *line)
-{
-    return line->n > 1 && card_same(line->words[0].text, "nuisance") &&
-           card_same(line->words[1].text, "edit");
-}
-
 paritas_status card_read(struct card *card)
 {
     const struct card_line *first = NULL;
     TRY(read_header(card, &first));
     TRY(card_read_tables(card));
-    for (const struct card_line *line = first; line; line = line->next)
-        if (!is_edit(line)) TRY(read_line(card, line));
-    TRY(card_check_nuisance_count(card));
-    for (const struct card_line *line = first; line; line = line->next)
-        if (is_edit(line)) TRY(card_edit(card, line));
+    for (const struct card_line *line = first; line; line = line->next) TRY(read_line(card, line));
+    if (!card->edited) TRY(card_check_nuisance_count(card));
+    card_join_rates(card);
     return card_find_values(card);
 }

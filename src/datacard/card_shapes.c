@@ -27,6 +27,12 @@ static const char *process_of(const struct card *card, const struct card_wanted 
     return wanted->column == CARD_NONE ? "data_obs" : card->columns[wanted->column].process;
 }
 
+static const char *histogram_of(const struct card_wanted *wanted)
+{
+    const char *other = wanted->nuisance->values[wanted->column].histogram;
+    return other ? other : wanted->nuisance->name;
+}
+
 /* The value of a variable at `at`; *length: of its name. NULL: none. */
 static const char *variable_at(const struct card_files *files, const struct card_wanted *wanted,
                                const char *at, size_t *length)
@@ -37,7 +43,7 @@ static const char *variable_at(const struct card_files *files, const struct card
     } variables[] = {{"$PROCESS", process_of(card, wanted)},
                      {"$CHANNEL", card->channels[wanted->channel].name},
                      {"$MASS", files->mass},
-                     {"$SYSTEMATIC", wanted->nuisance ? wanted->nuisance->name : NULL}};
+                     {"$SYSTEMATIC", wanted->nuisance ? histogram_of(wanted) : NULL}};
     for (size_t i = 0; i < COUNT_OF(variables); i++) {
         *length = strlen(variables[i].name);
         if (variables[i].value && strncmp(at, variables[i].name, *length) == 0) return variables[i].value;
@@ -91,11 +97,15 @@ static paritas_status find_path(const struct card *card, const char *given, cons
 }
 
 /* The reader's message behind the place in the card. */
-static paritas_status refuse_as(const struct card *card, const struct card_shapes *shapes, uint32_t word)
+static paritas_status refuse_as(const struct card_files *files, const struct card_shapes *shapes,
+                                uint32_t word, paritas_status status)
 {
-    char reason[sizeof card->context->message];
-    snprintf(reason, sizeof reason, "%s", card->context->message);
-    return card_refuse(card, shapes->line, word, "%s", reason);
+    char reason[sizeof files->card->context->message];
+    snprintf(reason, sizeof reason, "%s", files->card->context->message);
+    if (status == PARITAS_NOT_FOUND && strstr(shapes->line->words[word].text, "$MASS"))
+        return card_refuse(files->card, shapes->line, word, "%s; $MASS is %s here: -m MASS gives another",
+                           reason, files->mass);
+    return card_refuse(files->card, shapes->line, word, "%s", reason);
 }
 
 static paritas_status open_file(struct card_files *files, const struct card_shapes *shapes, const char *name,
@@ -115,10 +125,11 @@ static paritas_status open_file(struct card_files *files, const struct card_shap
     if (!platform_exists(path))
         return card_refuse(
             card, shapes->line, 3,
-            "there is no file \"%.300s\", here or beside the card: put it there, or mend the name", name);
+            "there is no file \"%.300s\", here or beside the card: put it there, or mend the name%s", name,
+            strstr(shapes->file, "$MASS") ? "; -m MASS gives another $MASS" : "");
     const paritas_status status = root_file_open(card->context, path, &made->file);
     if (status == PARITAS_OUT_OF_MEMORY) return status;
-    if (status != PARITAS_OK) return refuse_as(card, shapes, 3);
+    if (status != PARITAS_OK) return refuse_as(files, shapes, 3, status);
     made->path = name;
     made->next = files->first;
     files->first = made;
@@ -210,7 +221,7 @@ paritas_status card_template_read(struct card_files *files, const struct card_wa
     TRY(locate(files, wanted, &shapes, &file, &name));
     const paritas_status status = root_histogram_read(card->context, file, name, card->arena, &histogram);
     if (status == PARITAS_OUT_OF_MEMORY) return status;
-    if (status != PARITAS_OK) return refuse_as(card, shapes, wanted->nuisance ? 5 : 4);
+    if (status != PARITAS_OK) return refuse_as(files, shapes, wanted->nuisance ? 5 : 4, status);
     struct card_channel *channel = &card->channels[wanted->channel];
     if (channel->n_bins == 0) channel->n_bins = histogram.n_bins;
     if (channel->n_bins != histogram.n_bins)

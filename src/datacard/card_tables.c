@@ -71,13 +71,19 @@ static bool is_whole(const char *text, double *value)
     return *digits != '\0' && strspn(digits, "0123456789") == strlen(digits) && card_number(text, value);
 }
 
-/* Names and numbers of processes may stand in either order. */
+static bool begins_as_number(const char *text)
+{
+    text += *text == '-';
+    return *text >= '0' && *text <= '9';
+}
+
+/* Names and numbers of processes may stand in either order. The first column decides. */
 static void order_processes(struct card *card)
 {
     const struct card_line *first = card->columns_process;
-    double number;
-    for (uint32_t i = FOLLOWS_WORD; i < first->n; i++)
-        if (!is_whole(first->words[i].text, &number)) return;
+    if (!begins_as_number(first->words[FOLLOWS_WORD].text) ||
+        begins_as_number(card->columns_number->words[FOLLOWS_WORD].text))
+        return;
     card->columns_process = card->columns_number;
     card->columns_number = first;
 }
@@ -106,10 +112,6 @@ static paritas_status read_column(struct card *card, uint32_t k)
     if (!card_number(rate, &column->rate))
         return card_refuse(card, card->rate, k,
                            "`rate` must be a number of events, or -1 for the histogram's, found \"%.100s\"",
-                           rate);
-    if (column->rate < 0.0 && column->rate != -1.0)
-        return card_refuse(card, card->rate, k,
-                           "`rate` must not be negative, except for -1, the histogram's; found \"%.100s\"",
                            rate);
     return PARITAS_OK;
 }

@@ -105,10 +105,11 @@ static paritas_status add_norm(struct morphs *morphs, const struct card_nuisance
     return PARITAS_OK;
 }
 
-/* A bin of a template, as a sample has it. */
+/* A bin of a template, as a sample has it. A negative histogram is not divided, so that the clip takes it. */
 static double share(const struct morphs *morphs, double bin, const struct card_template *template)
 {
-    return morphs->fractions ? bin / template->sum : bin * morphs->part;
+    if (!morphs->fractions) return bin * morphs->part;
+    return template->sum > 0.0 ? bin / template->sum : bin;
 }
 
 /* Data + q (variation - nominal), of logarithms data (variation / nominal)^q. */
@@ -233,6 +234,23 @@ static paritas_status add_morphs(struct morphs *morphs)
     return PARITAS_OK;
 }
 
+/* A histogram of negative weights has a negative rate, but no fractions that could morph. */
+static paritas_status check_integral(struct morphs *morphs)
+{
+    const struct card *card = morphs->build->card;
+    const struct card_column *column = &card->columns[morphs->sample->column];
+    const double integral = morphs->nominal.integral, sum = morphs->nominal.sum;
+    bool morphed = false;
+    for (const struct card_nuisance *at = card->nuisances; at && !morphed; at = at->next)
+        TRY(is_morph(morphs, at, &morphed));
+    if ((integral > 0.0 && sum > 0.0) || (integral < 0.0 && sum < 0.0 && !morphed)) return PARITAS_OK;
+    return card_refuse(
+        card, card->rate, column->word,
+        "the histogram of \"%.200s\" in \"%.200s\" has no events above 0%s: write the rate 0 to "
+        "leave the process out",
+        column->process, morphs->channel->name, morphed && integral < 0.0 ? ", and shapes act on it" : "");
+}
+
 static bool is_empty(const struct card_template *template)
 {
     for (uint32_t i = 0; i < template->n_bins; i++)
@@ -259,13 +277,8 @@ paritas_status card_template_sample(struct card_build *build, struct card_sample
         sample->n_bins = 0; /* absent */
         return PARITAS_OK;
     }
-    if (!(morphs.nominal.integral > 0.0 && morphs.nominal.sum > 0.0))
-        return card_refuse(
-            card, card->rate, column->word,
-            "the histogram of \"%.200s\" in \"%.200s\" has no events above 0: write the rate 0 to "
-            "leave the process out",
-            column->process, morphs.channel->name);
     TRY(find_smallest(&morphs));
+    TRY(check_integral(&morphs));
     TRY(card_rate_find(card, sample, morphs.nominal.integral, &rate));
     if (morphs.fractions)
         sample->total = rate;

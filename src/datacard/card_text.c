@@ -26,13 +26,13 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\f' || byte == '\v';
 }
 
-/* The end of what counts: a line may be a comment, or end in one. */
-static const char *end_of_content(const char *at, const char *end)
+/* The end of what counts: a line may be a comment, or end in one. Below `rate` a # ends a word, too. */
+static const char *end_of_content(const char *at, const char *end, bool below)
 {
     while (at < end && is_blank(*at)) at++;
     if (end - at >= 2 && at[0] == '-' && at[1] == '-') return at;
     for (const char *from = at; at < end; at++)
-        if (*at == '#' && (at == from || is_blank(at[-1]))) return at;
+        if (*at == '#' && (below || at == from || is_blank(at[-1]))) return at;
     return end;
 }
 
@@ -49,9 +49,9 @@ static uint32_t count_words(const char *at, const char *end)
 
 /* Adds a line unless it is empty. */
 static paritas_status add_line(struct card *card, const char *at, const char *end, uint32_t number,
-                               struct card_line ***last)
+                               bool below, struct card_line ***last)
 {
-    const char *const start = at, *const stop = end_of_content(at, end);
+    const char *const start = at, *const stop = end_of_content(at, end, below);
     const uint32_t n = count_words(at, stop);
     if (n == 0) return PARITAS_OK;
     struct card_line *line = arena_array(card->arena, 1, sizeof *line);
@@ -75,6 +75,7 @@ paritas_status card_lines_read(struct card *card, const char *text, size_t lengt
 {
     const char *at = text, *const end = text + length;
     struct card_line **last = &card->lines;
+    bool below = false;
     if (length > (UINT32_C(1) << 30))
         return paritas_fail(card->context, PARITAS_INVALID_INPUT,
                             "%s: has more than 2^30 bytes, which no datacard has", card->path);
@@ -86,7 +87,9 @@ paritas_status card_lines_read(struct card *card, const char *text, size_t lengt
             return paritas_fail(card->context, PARITAS_INVALID_INPUT,
                                 "%s:%u:%u: a zero byte, so this is no text; give the datacard itself",
                                 card->path, number, (unsigned)(zero - at) + 1);
-        TRY(add_line(card, at, stop, number, &last));
+        struct card_line **const place = last;
+        TRY(add_line(card, at, stop, number, below, &last));
+        below = below || (*place && card_same((*place)->words[0].text, "rate"));
         at = stop + 1;
     }
     return PARITAS_OK;

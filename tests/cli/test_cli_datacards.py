@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -215,3 +216,154 @@ def test_a_workspace_is_written_again():
     with open(example) as file:
         assert json.loads(done.stdout) == json.load(file)
     assert list(json.loads(done.stdout)) == sorted(json.loads(done.stdout))
+def samples_of(found, channel=0):
+    return {one["name"]: one for one in found["channels"][channel]["samples"]}
+
+
+def factors_of(sample, kind="normsys"):
+    """Names of the modifiers of a kind, with their data."""
+    return {one["name"]: one["data"] for one in sample["modifiers"] if one["type"] == kind}
+
+
+def parameters_of(found):
+    return {one["name"]: one for one in found["measurements"][0]["config"]["parameters"]}
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("xsec   lnN", "lonely\n======\nxsec   lnN"),
+        ("-     luminosity", "-     1.1 1.2"),
+        ("-     luminosity", "-#luminosity"),
+        ("kmax *", "kmax 3"),
+        ("process      signal", "Process names and Rates are below\nprocess      signal"),
+        ("free   rateParam", "all group =\nfree   rateParam"),
+        ("[0,5]", "[0,5]\nfree rateParam sr top 3"),  # the first value holds
+        ("[0,5]", "[0,5]\nother rateParam cr signal 1"),  # of a process that cr lacks
+        ("[0,5]", "[0,5]\nnuisance edit drop * * lumy"),
+        ("[0,5]", "[0,5]\nnuisance edit drop tip cr lumi ifexists"),
+        ("[0,5]", "[0,5]\nnuisance edit changepdf lumy lnU"),
+        ("[0,5]", "[0,5]\nnuisance edit add tip * lumi lnN 1.1"),
+        ("[0,5]", "[0,5]\nnuisance edit add top sr lumi lnN 1"),
+    ],
+)
+def test_what_combine_skips_is_skipped(tmp_path, old, new):
+    found = convert(tmp_path, changed(card_text("counting.txt"), old, new))
+    plain = convert(tmp_path, card_text("counting.txt"))
+    if "sr top 3" in new:
+        assert samples_of(found)["top"]["modifiers"].pop()["name"] == "free"
+    assert found == plain
+
+
+def test_edits_act_in_the_order_of_lines_and_end_the_count(tmp_path):
+    text = changed(card_text("counting.txt"), "kmax *", "kmax 7")
+    text = changed(text, "xsec   lnN", "nuisance edit drop top .* lumi\nxsec   lnN")
+    found = convert(tmp_path, text + "lumi lnN - 1.5 - - -\n")
+    assert factors_of(samples_of(found)["top"])["lumi"]["hi"] == 1.5  # a line below the edit stays
+
+
+def edited(folder, *edits, card="counting.txt"):
+    return convert(folder, card_text(card) + "".join(f"nuisance edit {edit}\n" for edit in edits))
+
+
+def test_values_add_in_quadrature(tmp_path):
+    found = edited(tmp_path, "add top sr lumi lnN 1.03 addq", "merge * sr lumi xsec")
+    data = factors_of(samples_of(found)["top"])["lumi"]
+    root = np.hypot(np.log(1.02), np.log(1.03))
+    assert data["hi"] == pytest.approx(np.exp(np.hypot(root, np.log(1.2))), rel=1e-14)
+    assert data["lo"] == pytest.approx(np.exp(-np.hypot(root, np.log(0.9))), rel=1e-14)
+    assert "xsec" not in factors_of(samples_of(found)["top"])
+    assert "xsec" in factors_of(samples_of(found, 1)["top"])
+
+
+def test_a_value_is_split_and_flipped(tmp_path):
+    found = edited(tmp_path, "split * cr lumi one two 1.1 0.9", "flip top sr xsec p2n")
+    assert {name: data["hi"] for name, data in factors_of(samples_of(found, 1)["top"]).items()} == {
+        "xsec": 1.1,
+        "one": 1.1,
+        "two": 0.9,
+    }
+    assert factors_of(samples_of(found)["top"])["xsec"]["hi"] == 1 / 1.2
+    assert factors_of(samples_of(found)["signal"])["lumi"]["hi"] == 1.02
+
+
+def test_a_pattern_drops_and_freezes(tmp_path):
+    found = edited(tmp_path, "drop * * lu.*", "freeze (xsec|free)")
+    assert "lumi" not in parameters_of(found)
+    assert parameters_of(found)["xsec"]["fixed"] and parameters_of(found)["free"]["fixed"]
+
+
+@pytest.mark.parametrize("edit", ["rename tilt bend", "rename * * tilt bend", "rename top s. tilt bend"])
+def test_a_new_name_of_a_shape_keeps_its_histograms(tmp_path, edit):
+    found, plain = edited(tmp_path, edit, card="shapes.txt"), convert(tmp_path, card_text("shapes.txt"))
+    new, old = samples_of(found)["top"], samples_of(plain)["top"]
+    assert factors_of(new, "histosys")["bend"] == factors_of(old, "histosys")["tilt"]
+    assert factors_of(new)["bend"] == factors_of(old)["tilt"]
+    assert ("tilt" in factors_of(samples_of(found, 1)["top"], "histosys")) == (edit.startswith("rename top"))
+
+
+def test_a_param_beside_a_rate_param_measures_it(tmp_path):
+    text = card_text("counting.txt") + "free param 2.5 0.25\ntwice rateParam sr fakes 2*@0 free\n"
+    found = convert(tmp_path, text)
+    free = parameters_of(found)["free"]
+    assert free["inits"] == [2.5] and free["auxdata"] == [2.5] and free["sigmas"] == [0.25]
+    assert free["bounds"] == [[1.5, 3.5]] and free["constraint"] == {"type": "gaussian"}
+    assert "free" in factors_of(samples_of(found, 1)["fakes"], "normfactor")
+    assert run("fit", tmp_path / "card.txt").returncode == 0
+
+
+def test_an_ext_arg_is_free_or_constant(tmp_path):
+    text = card_text("counting.txt") + "f rateParam sr fakes @0*@1 a,b\na extArg 2 [const]\nb extArg 3\n"
+    parameters = parameters_of(convert(tmp_path, text))
+    assert parameters["a"]["fixed"] and parameters["a"]["inits"] == [2.0]
+    assert "fixed" not in parameters["b"]
+
+
+def test_variants_of_shape_differ_in_range_and_share_a_name(tmp_path):
+    text = changed(card_text("shapes.txt"), "tilt   shape -       1     0.5    1     -", "{}")
+    found = convert(tmp_path, text.format("tilt shape2 - 1 0.5 1 -"))
+    assert parameters_of(found)["tilt"]["bounds"] == [[-7.0, 7.0]]
+    plain = convert(tmp_path, card_text("shapes.txt"))
+    assert found["channels"] == plain["channels"]
+    both = convert(tmp_path, text.format("tilt shape - 1 0.5 - -\ntilt shape? - - - 1 -"))
+    assert both == plain
+
+
+def test_counts_and_histograms_may_be_below_0(tmp_path):
+    found = convert(tmp_path, changed(card_text("counting.txt"), "30.0  12.0", "30.0  -2.5"))
+    assert samples_of(found, 1)["fakes"]["data"] == [-2.5]
+    text = changed(
+        card_text("shapes.txt"), "signal  top   fakes  top   fakes", "signal  top   negative top   fakes"
+    )
+    text = changed(changed(text, "2      1     2\n", "2      1     3\n"), "9.0    70 ", "-1     70 ")
+    found = convert(tmp_path, changed(text, "1     0.5    1     -", "1     -      1     -"))
+    rates = samples_of(found)["negative"]["data"]  # clipped: all is in the bin above 0
+    assert rates[2] == pytest.approx(-2.5, rel=1e-8) and -1e-7 < rates[0] == rates[1] < 0
+
+
+@pytest.mark.parametrize(
+    "rate, line",
+    [("0", "gmN 1 - - 0.5"), ("0.3", "gmN 1 - - 0.35"), ("0.4", "gmN 2 - - 0.15")],
+)
+def test_the_rate_of_a_control_count_is_checked_loosely(tmp_path, rate, line):
+    text = changed(card_text("counting.txt"), "4.0   2.5", f"4.0   {rate}")
+    found = convert(tmp_path, changed(text, "gmN 5 -       -     0.5", line))
+    assert samples_of(found)["fakes"]["data"] == [float(line.split()[-1])]
+
+
+def test_processes_may_have_numbers_for_names(tmp_path):
+    text = changed(
+        card_text("counting.txt"), "signal  top   fakes  top   fakes", "4top    1     2      1     2"
+    )
+    text = changed(text, "cr fakes", "cr 2")
+    assert list(samples_of(convert(tmp_path, text)))[:3] == ["4top", "1", "2"]
+
+
+def test_a_missing_histogram_of_a_mass_names_the_option(tmp_path):
+    text = changed(card_text("shapes.txt"), "$CHANNEL/$PROCESS $CHANNEL", "$CHANNEL/h$MASS $CHANNEL")
+    assert convert(tmp_path, text).endswith("; $MASS is 120 here: -m MASS gives another\n")
+    text = changed(card_text("shapes.txt"), "shapes.root", "shapes$MASS.root")
+    assert convert(tmp_path, text, "-m", "7").endswith(
+        '"shapes7.root", here or beside the card: put it there, '
+        "or mend the name; -m MASS gives another $MASS\n"
+    )
