@@ -216,6 +216,8 @@ def test_a_workspace_is_written_again():
     with open(example) as file:
         assert json.loads(done.stdout) == json.load(file)
     assert list(json.loads(done.stdout)) == sorted(json.loads(done.stdout))
+
+
 def samples_of(found, channel=0):
     return {one["name"]: one for one in found["channels"][channel]["samples"]}
 

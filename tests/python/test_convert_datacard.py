@@ -91,6 +91,15 @@ VARIANTS = {
     ),
     "frozen": ("shapes.txt", "nuisance edit freeze lumi\n"),
     "a free morph": ("shapes.txt", "nuisance edit changepdf tilt shapeU\n"),
+    "morphs of logarithms": ("shapes.txt", "nuisance edit changepdf tilt shapeN\n"),
+    "morphs of logarithms, whole": (
+        "shapes.txt",
+        "* autoMCStats 0 0 2\nnuisance edit changepdf tilt shapeN\ntilt lnN 1.1 - - - -\n",
+    ),
+    "two widths": (
+        "counting.txt",
+        "slope param 1 -0.1/+0.2 [0.5,2]\nf rateParam * fakes @0*@0 slope\n",
+    ),
     "a morph or a lognormal": ("shapes.txt", "nuisance edit changepdf tilt shape?\n"),
 }
 

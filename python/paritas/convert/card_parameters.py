@@ -11,7 +11,7 @@ from .conversion import ConversionError
 #: the signal strength in Combine
 SIGNAL = "r"
 #: bounds that a law has in Combine
-_RANGES = {"lnN": 7.0, "lnU": 1.0, "trG": 7.0, "shape": 4.0, "shapeU": 1.0, "shape?": 7.0}
+_RANGES = {"lnN": 7.0, "lnU": 1.0, "trG": 7.0, "shape": 4.0, "shapeU": 1.0, "shape?": 7.0, "shapeN": 7.0}
 
 
 def number(value: float) -> str:
@@ -112,7 +112,7 @@ class Parameters:
             return "free"
         if constraint.get("offset", 0) != 0 or constraint.get("slope", 1) != 1:
             raise self._refuse(name, "a card measures the parameter itself, without offset and slope")
-        if law == "gaussian":
+        if law in ("gaussian", "bifurcated"):
             return "param"
         if law == "poisson":
             events, factor = config["auxdata"][0], config["factors"][0]
@@ -133,8 +133,11 @@ class Parameters:
     def _alpha(self, name: str, written: Sequence[Written]) -> None:
         law = self._law_of_alpha(name)
         values: dict[int, str] = {}
+        logarithmic: dict[int, str] = {}  # have a line of their own
         for i, (process, made) in enumerate(zip(self.processes, written)):
-            if name in made.scales:
+            if name in made.scales and process.logarithmic:
+                logarithmic[i] = number(made.scales[name])
+            elif name in made.scales:
                 values[i] = number(made.scales[name])
             elif name in process.lognormals:
                 values[i] = _lognormal(*process.lognormals[name])
@@ -149,7 +152,10 @@ class Parameters:
             if law in ("lnU", "shapeU"):
                 raise self._refuse(name, f"without constraint it has bounds of -1 and 1 in a card (`{law}`)")
             self.moved.append(name)
-        self.nuisances.append(Nuisance(name, law, values, numbers))
+        if values:
+            self.nuisances.append(Nuisance(name, law, values, numbers))
+        if logarithmic:
+            self.nuisances.append(Nuisance(name, "shapeN", logarithmic))
         self._freeze(name)
 
     def _range(self, name: str, law: str) -> tuple[float, float]:
@@ -171,19 +177,22 @@ class Parameters:
         if {"offset", "slope"} & config.get("constraint", {}).keys():
             raise self._refuse(name, "a card measures the parameter itself, without offset and slope")
         free = law == "none"
-        morphs = [one for one in self.processes if name in one.morphs]
+        morphs = [one for one in self.processes if name in one.morphs and not one.logarithmic]
+        exponents = any(name in one.morphs and one.logarithmic for one in self.processes)
         lognormal = any(name in one.lognormals and name not in one.morphs for one in self.processes)
         if any(name in one.slopes for one in self.processes):
-            if morphs or lognormal:
+            if morphs or lognormal or exponents:
                 raise self._refuse(name, "a line of a card is either straight (`trG`), lognormal or a morph")
             return "unif" if free else "trG"
+        if free and exponents:
+            raise self._refuse(name, "a card has no free parameter of logarithmic shapes (`shapeN`)")
         if morphs and free and lognormal:
             raise self._refuse(name, "a card has no lognormals beside morphs of a free parameter (`shapeU`)")
         if not morphs:
             return "lnU" if free else "lnN"
         if free:
             return "shapeU"
-        return "shape?" if lognormal or self._bounds(name)[1] > 4.0 else "shape"
+        return "shape?" if lognormal or exponents or self._bounds(name)[1] > 4.0 else "shape"
 
     def _factor(self, name: str, written: Sequence[Written]) -> None:
         law = self._law(name)
@@ -226,10 +235,13 @@ class Parameters:
             self.lines.append(f"{name} extArg {number(self._start(name))} {self._interval(name)}")
         else:
             config = self._config(name)
-            mean, width = config["auxdata"][0], config["sigmas"][0]
+            mean, width = config["auxdata"][0], number(config["sigmas"][0])
+            ratio = config.get("constraint", {}).get("ratio", 1.0)
+            if ratio != 1.0:
+                width = f"-{width}/+{number(config['sigmas'][0] * ratio)}"
             if self._start(name) != mean:
                 self.moved.append(name)
-            self.lines.append(f"{name} param {number(mean)} {number(width)} {self._interval(name)}")
+            self.lines.append(f"{name} param {number(mean)} {width} {self._interval(name)}")
 
     def _formula(self, name: str, text: str, arguments: list[str], called: str = "") -> None:
         if not arguments:

@@ -49,6 +49,15 @@ class Process:
         return self.sample.get("shape", {})  # type: ignore[no-any-return]
 
     @property
+    def logarithmic(self) -> bool:
+        return bool(self.shape.get("logarithmic"))
+
+    @property
+    def is_scaled(self) -> bool:
+        """Is it a card's fractions? Whole histograms of `shapeN` have a total, too, and a minimum."""
+        return "total" in self.shape and not (self.logarithmic and self.shape["minimum"] > 0)
+
+    @property
     def title(self) -> str:
         return f"'{self.name}' in '{self.channel}'"
 
@@ -123,7 +132,7 @@ class CardSource(WorkspaceSource):
         data = one["data"]
         up, down, scale = data["hi_data"], data["lo_data"], float(data.get("scale", 1.0))
         code = data.get(CODE_KEY, self.codes["histosys"])
-        straight = all(
+        straight = not process.logarithmic and all(
             abs(u + d - 2.0 * n) <= 1e-12 * (abs(u) + abs(d)) for u, d, n in zip(up, down, process.data)
         )
         if code != "code4p" and not (straight and code in _LINES["histosys"]):

@@ -41,11 +41,11 @@ class Written:
 
 def kind_of(source: CardSource, processes: list[Process]) -> Kind:
     """Says what a channel's card has: counts, fractions or whole histograms."""
-    with_total = [one for one in processes if "total" in one.shape]
+    with_total = [one for one in processes if one.is_scaled]
     whole = [
         one
         for one in processes
-        if one.has_bin_parameters or ("total" not in one.shape and (one.morphs or one.shape))
+        if one.has_bin_parameters or (not one.is_scaled and (one.morphs or one.shape))
     ]
     if whole and with_total:
         why = f"a card has whole histograms in this channel, for {whole[0].title}; then none is scaled"
@@ -91,10 +91,18 @@ class Templates:
             sides = []
             for side, ratio in zip((morph.up, morph.down), ratios):
                 moved = self._side(morph, side, lifted)
-                sides.append([scale * ratio * (n + (x - n) / q) for x, n in zip(moved, data)])
+                grown = [self._grown(x, n, q) for x, n in zip(moved, data)]
+                own = sum(data) / sum(grown) if process.logarithmic else 1.0
+                sides.append([scale * ratio * own * x for x in grown])
             found.variations[name] = (sides[0], sides[1])
             found.scales[name] = q * morph.scale
         return found
+
+    def _grown(self, varied: float, nominal: float, q: float) -> float:
+        """The variation of a morph whose scale shrinks by q."""
+        if not self.process.logarithmic:
+            return nominal + (varied - nominal) / q
+        return nominal * (varied / nominal) ** (1.0 / q) if varied > 0 and nominal > 0 else nominal
 
     def _check_bins(self) -> None:
         process, shape = self.process, self.process.shape
@@ -107,11 +115,13 @@ class Templates:
                 why = f"{process.title} has variations, but no events; a card has none without events"
                 raise self.source.refuse(process.sample, why, "data")
             return
-        unknown = sorted(shape.keys() - {"minimum", "total", "padding"})
+        unknown = sorted(shape.keys() - {"minimum", "total", "padding", "logarithmic"})
         if unknown:
             why = f"a card cannot say it of {process.title}"
             raise self.source.refuse(process.sample, why, f"shape/{unknown[0]}")
-        least = LEAST * sum(process.data) if "total" in shape else LEAST / (self.control or 1.0)
+        least = LEAST * sum(process.data) if process.is_scaled else LEAST / (self.control or 1.0)
+        if process.logarithmic and process.is_scaled:
+            least = 0.0
         if abs(shape["minimum"] - least) > 1e-6 * least:
             why = f"bins of {process.title} are at least {shape['minimum']:g}; a card has {least:g}"
             raise self.source.refuse(process.sample, why, "shape/minimum")
@@ -137,7 +147,7 @@ class Templates:
         process = self.process
         moved = [x - lifted if n == lifted else x for x, n in zip(side, process.data)]
         nominal = sum(process.data) - (lifted * sum(n == lifted for n in process.data) if lifted else 0.0)
-        if self.kind.word == "whole" and self.kind.mode == 2:
+        if process.logarithmic or (self.kind.word == "whole" and self.kind.mode == 2):
             return moved
         if abs(sum(moved) - nominal) <= 1e-6 * abs(nominal):
             return moved
