@@ -375,6 +375,18 @@ def test_what_a_card_cannot_say_is_refused_with_its_place(what):
     assert told in str(error.value)
 
 
+@pytest.mark.parametrize("name, good", [("4top", True), ("W+jets", True), ("17", False), ("a b", False)])
+def test_names_of_processes_are_no_numbers(name, good, tmp_path):
+    spec = workspace()
+    spec["channels"][1]["samples"][0]["name"] = name
+    if good:
+        _, back = there_and_back(spec, tmp_path)
+        assert back["channels"][1]["samples"][0]["name"] == name
+        return
+    with pytest.raises(ConversionError, match="cannot be a process of a card"):
+        datacard.from_pyhf(spec, "card.root")
+
+
 def test_normsys_without_a_code_may_be_taken_as_lognormals(tmp_path):
     spec = workspace()
     del spec["channels"][0]["samples"][1]["modifiers"][0]["data"]["interpcode"]

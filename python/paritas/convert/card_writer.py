@@ -14,7 +14,9 @@ from .card_templates import LEAST, LEAST_KEPT, Templates, Written, kind_of
 
 #: contents and errors, by path in the ROOT file
 Histograms = dict[str, tuple[list[float], Optional[list[float]]]]
-_NAME = re.compile(r"[A-Za-z_][\w.+-]*")
+_NAME = re.compile(r"[A-Za-z_][\w.+-]*", re.ASCII)
+#: no whole number, which would be a process' number
+_PROCESS = re.compile(r"(?![+-]?\d+$)\w[\w.+-]*", re.ASCII)
 
 
 @dataclass
@@ -88,9 +90,10 @@ class CardWriter:
         names = [*self.parameters.used, *self.parameters.arguments]
         parts += [(self.source.configs.get(name, first), name, "a parameter") for name in names]
         for part, name, what in parts:
-            if not _NAME.fullmatch(name):
+            if not (_PROCESS if what == "a process" else _NAME).fullmatch(name):
                 why = f"'{name}' cannot be {what} of a card, where names have letters, digits and _ . + -"
-                raise self.source.refuse(part, f"{why}, and begin with a letter: rename it")
+                rule = "are no numbers" if what == "a process" else "begin with a letter"
+                raise self.source.refuse(part, f"{why}, and {rule}: rename it")
             if what == "a parameter" and name == SIGNAL and self.poi != SIGNAL and self.poi is not None:
                 raise self.source.refuse(part, f"'{SIGNAL}' is the signal strength in a card: rename it")
 
