@@ -105,8 +105,8 @@
     VECTOR(SHAPE_INVERSE, n->shapes)                                                       \
     VECTOR(SHAPE_U, n->shape_sums)                                                         \
     VECTOR(SHAPE_EVEN, n->shape_sums)                                                      \
-    VECTOR(SHAPE_T, n->shapes)        /* T without held bins; of logarithmic units */      \
-    VECTOR(SHAPE_PART, n->exponents)  /* a bin's part of Z, of logarithmic units */
+    VECTOR(SHAPE_T, n->shapes)       /* T without held bins; of logarithmic units */       \
+    VECTOR(SHAPE_PART, n->exponents) /* a bin's part of Z, of logarithmic units */
 #define HF_SLAB_ROWS(VECTOR)                                                 \
     VECTOR(UNIT_ROWS, n->unit_rows) /* of second order; then SCALED, ROWS */ \
     VECTOR(SCALED, n->rows)         /* weighted ROWS */                      \
@@ -198,10 +198,10 @@ enum hf_switch {
 
 /* Numbers of a unit with a shape. */
 enum hf_shape_number {
-    HF_SHAPE_MINIMUM, /* of its base in a bin */
-    HF_SHAPE_EDGE,    /* up to this base the minimum is constant; from there its slopes are the base's */
-    HF_SHAPE_TOTAL,   /* that its base is scaled to; 0: it is not */
-    HF_SHAPE_PADDING, /* added to the sum over bins */
+    HF_SHAPE_MINIMUM,     /* of its base in a bin */
+    HF_SHAPE_EDGE,        /* up to this base the minimum is constant; from there its slopes are the base's */
+    HF_SHAPE_TOTAL,       /* that its base is scaled to; 0: it is not */
+    HF_SHAPE_PADDING,     /* added to the sum over bins */
     HF_SHAPE_LOGARITHMIC, /* 1: NOMINAL and shifts are logarithms */
     HF_SHAPE_NUMBERS
 };

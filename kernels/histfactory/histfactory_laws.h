@@ -107,7 +107,7 @@ FN pack hf_bifurcated_slope(hf_term c, pack g)
 {
     return g + pflush(c.turn * pflush(hf_bifurcated_strength(c) * (c.y - c.datum)));
 }
-/* Over data: one over the product of both sigmas. */
+/* The expectation over data is one over the product of both sigmas. */
 FN pack hf_bifurcated_curvature(hf_term c, real kap)
 {
     const pack expected = pflush(PDIVIDE(c.strength, c.ratio)), exact = hf_bifurcated_strength(c),

@@ -7,10 +7,11 @@
  * is. A bin that is empty at the nominal point then has its kink there, where fits look for one. So has a bin
  * with the minimum at the nominal point, which is lifted by the minimum.
  *
- * So a histosys of such a sample also turns Z: u = -Z'/Z. Linear: a factor. With the u of all its factors, the
- * second derivative of a rate E is E (u u^T + uZ uZ^T + ..), uZ: those of Z. Logarithmic: a part of the base,
- * whose derivative is base (l + uZ) where it is not held, l = S + A t'; its second derivatives are those of
- * base (l + uZ)(l + uZ)^T, and -1/Z w (l + uZ)(l + uZ)^T of Z. */
+ * So a histosys of such a sample also changes Z: uZ = -Z'/Z.
+ *
+ *   linear        uZ joins u of the unit's factors; the second derivative of a rate E has E (u u^T + uZ uZ^T)
+ *   logarithmic   base' = base v, v = S + A t' + uZ, where the minimum does not hold it;
+ *                 base'' = base (v v^T - sum over bins of w/Z v v^T), and what A t'' adds */
 #pragma once
 
 #include "numeric/sum.h"
@@ -42,7 +43,7 @@ FN pmask hf_is_held(CONSTANT elem *mr, hf_unit un, pack base)
 {
     return base <= PACK_OF_ELEM(mr[un->shape + HF_SHAPE_MINIMUM]);
 }
-/* x by the shifts, from x by the base: 0 where a minimum holds that, times the base if they are logarithms. */
+/* A derivative by the shifts from x, that by the base: 0 where a minimum holds it; logarithms multiply. */
 FN pack hf_by_shifts(CONSTANT elem *mr, hf_unit un, pack base, pack x)
 {
     if (un->shape == HF_NO_SHAPE) return x;
@@ -251,7 +252,7 @@ FN void hf_shape_pairs(HF_PARAMETERS, hf_unit un, real rate)
     }
 }
 
-/* l + uZ of entry e of a unit of logarithms. */
+/* v of entry e of a logarithmic unit. */
 FN pack hf_log_slope(HF_PARAMETERS, hf_unit un, u32 panel, u32 e, u32 b)
 {
     const real slope = s[mi[HF_S_HT1] + hf_shift_places(mi)[un->histosys + e]];
@@ -259,7 +260,7 @@ FN pack hf_log_slope(HF_PARAMETERS, hf_unit un, u32 panel, u32 e, u32 b)
            PACK_OF(s[mi[HF_S_SHAPE_U] + un->sums + e]);
 }
 
-/* Sum over bins of (CELL_WEIGHT - T w / Z) (l + uZ)(l + uZ)^T of a pair of entries. `u` counts in the channel. */
+/* The sum over bins of (CELL_WEIGHT - SHAPE_T w/Z) v v^T for a pair of entries. `u` counts in the channel. */
 FN real hf_log_pair(HF_PARAMETERS, hf_channel ch, u32 u, u32 e, u32 f)
 {
     const u32 unit = ch->first_unit + u;
@@ -270,7 +271,8 @@ FN real hf_log_pair(HF_PARAMETERS, hf_channel ch, u32 u, u32 e, u32 f)
         const u32 cell = hf_cell_at(ch, panel, u), bins = hf_bins(ch, panel);
         UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
         {
-            const pack weight = pflush(PFMA(-t, LOADP(HF_S(SHAPE_PART), cell + b), LOADP(HF_S(CELL_WEIGHT), cell + b)));
+            const pack weight =
+                pflush(PFMA(-t, LOADP(HF_S(SHAPE_PART), cell + b), LOADP(HF_S(CELL_WEIGHT), cell + b)));
             sum.part[b / PACK] = PFMA(pflush(weight * hf_log_slope(HF, un, panel, e, b)),
                                       hf_log_slope(HF, un, panel, f, b), sum.part[b / PACK]);
         }

@@ -78,7 +78,7 @@ FN void model_stiffen(MODEL_PARAMETERS, real factor)
 
 #define MODEL_BIFURCATES mi[HF_HAS_AFFINE]
 #define MODEL_RATIO(i) hf_ratio_of_place(HF, i)
-/* Of data from place i on; 1 unless they are of a bifurcated law. */
+/* The ratio of data from place i on; 1 unless they are of a bifurcated law. */
 FN pack hf_ratio_of_place(HF_PARAMETERS, u32 i)
 {
     const u32 first = 8 * mi[HF_PANELS];

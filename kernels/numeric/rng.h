@@ -101,8 +101,8 @@ FN pack rng_normal(rng_stream s)
     return rng_normal_of(rng_uniform(b.word[0], b.word[1]));
 }
 
-/* Both sides of a normal number get other widths: 1 above, `ratio` below, each as often as it is wide. `normal`:
- * the stream's; others of the same draw choose the side. */
+/* A number whose sides are normal with the widths 1 above and `ratio` below, each as often as it is wide.
+ * `normal`: the stream's; other bits of the same draw choose the side. A ratio of 1 leaves it. */
 FN pack rng_bifurcated(rng_stream s, pack normal, pack ratio)
 {
     const rng_block b = rng_draw(s, 0);

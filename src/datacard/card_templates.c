@@ -70,8 +70,7 @@ static paritas_status find_smallest(struct morphs *morphs)
         if (first) TRY(check_kind(morphs, at, first));
         if (!first) first = at;
         TRY(is_morph(morphs, at, &is));
-        if (!is && (value->two || value->low != 1.0))
-            TRY(card_factor_add(morphs->build, morphs->sample, at));
+        if (!is && (value->two || value->low != 1.0)) TRY(card_factor_add(morphs->build, morphs->sample, at));
         if (!is) continue;
         if (value->two)
             return refuse_value(morphs, at, "there are histograms, so the value must be one scale");

@@ -109,8 +109,7 @@ void card_sample_write(struct card_build *build, struct json *samples, const str
         card_put_number(build, shape, "minimum", sample->minimum);
         if (sample->total == sample->total) card_put_number(build, shape, "total", sample->total);
         if (sample->padding > 0.0) card_put_number(build, shape, "padding", sample->padding);
-        if (sample->logarithmic)
-            card_put(build, shape, "logarithmic", json_new(build->document, JSON_TRUE));
+        if (sample->logarithmic) card_put(build, shape, "logarithmic", json_new(build->document, JSON_TRUE));
     }
     struct json *modifiers = card_put_array(build, object, "modifiers");
     for (uint32_t i = 0; i < sample->n_effects; i++)

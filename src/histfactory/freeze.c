@@ -162,7 +162,8 @@ static bool has_kink(const struct hf_modifier *m)
 /* Does a shape's edge pass through the nominal point, where this histosys moves a rate across? */
 static bool has_edge_at_0(const struct hf_sample *sample, const struct hf_modifier *m)
 {
-    if (!sample->shape.given || sample->shape.logarithmic || m->type != HF_HISTOSYS || hf_multiplies_bins(m)) return false;
+    if (!sample->shape.given || sample->shape.logarithmic || m->type != HF_HISTOSYS || hf_multiplies_bins(m))
+        return false;
     for (uint32_t b = 0; b < sample->n_bins; b++)
         if (m->hi_data[b] != m->lo_data[b] &&
             (sample->data[b] == sample->shape.edge || hf_is_lifted(&sample->shape, sample->data[b])))

@@ -339,10 +339,10 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
             const uint32_t bin = ch->first_bin + first + b;
             const double rate = unit->sample->data[bin];
             const bool lifted = hf_is_lifted(&unit->sample->shape, rate);
-            f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] =
-                unit->sample->shape.logarithmic ? hf_log_of_rate(rate)
-                : lifted                        ? 0.0
-                                                : rate;
+            f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] = unit->sample->shape.logarithmic
+                                                                      ? hf_log_of_rate(rate)
+                                                                  : lifted ? 0.0
+                                                                           : rate;
             if (lifted) f->reals.at[HEADER(f, HF_R_SHAPE_LIFT) + 8 * cell + b] = rate;
             if (unit->errors) f->reals.at[HEADER(f, HF_R_MCSTAT) + 8 * cell + b] = unit->errors[bin];
         }

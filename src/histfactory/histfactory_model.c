@@ -159,8 +159,7 @@ static const struct hf_set *set_of_datum(const struct frozen *frozen, size_t dat
     for (uint32_t s = 0; s < spec->n_sets && datum >= spec->n_main; s++) {
         const struct hf_set *set = &spec->sets[s];
         const size_t aux = datum - spec->n_main;
-        if (set->constraint != HF_UNCONSTRAINED && aux >= set->first_aux &&
-            aux - set->first_aux < set->size)
+        if (set->constraint != HF_UNCONSTRAINED && aux >= set->first_aux && aux - set->first_aux < set->size)
             return set;
     }
     return NULL;

@@ -222,8 +222,7 @@ static bool is_logarithmic(const struct frozen *model, const hf_unit_record *uni
 static void put_bases(const struct differences *d, const hf_unit_record *unit,
                       const struct unit_numbers *numbers, double *rates)
 {
-    const uint32_t *mi = d->model->tables.ints,
-                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
+    const uint32_t *mi = d->model->tables.ints, *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
     memcpy(rates, numbers->nominal, 8 * sizeof *rates);
     for (uint32_t e = 0; e < unit->histosys_count; e++) {
         const double *shifts = numbers->shifts + 16 * e, value = d->values[histosys_slot[e]];
@@ -238,8 +237,7 @@ static void put_bases(const struct differences *d, const hf_unit_record *unit,
 static void add_shifts(struct differences *d, const hf_unit_record *unit, const struct unit_numbers *numbers,
                        const double *weights, double factor, const double *rates)
 {
-    const uint32_t *mi = d->model->tables.ints,
-                   *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
+    const uint32_t *mi = d->model->tables.ints, *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT] + unit->histosys;
     for (uint32_t e = 0; e < unit->histosys_count; e++) {
         const double even = even_part(shift_scale(d->model, unit->histosys + e)),
                      *shifts = numbers->shifts + 16 * e;

@@ -200,6 +200,53 @@ TEST(a_small_scale_smooths_a_morph_and_scales_its_norm)
     paritas_workspace_free(made);
 }
 
+/* The text of a card in this folder, with a piece of it replaced; it becomes a workspace. */
+static paritas_workspace *read_changed(const char *name, const char *old, const char *new)
+{
+    char path[512], text[4096] = "", whole[4096];
+    const paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
+    paritas_workspace *made;
+    snprintf(path, sizeof path, "%s%s", FOLDER, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    char *at = length > 0 ? strstr(text, old) : NULL;
+    assert_non_null(at);
+    snprintf(whole, sizeof whole, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    ASSERT_OK(&context, paritas_datacard_parse(&context, whole, strlen(whole), path, &options, &made));
+    return made;
+}
+
+TEST(a_morph_of_logarithms_scales_exponents)
+{
+    paritas_workspace *made = read_changed("shapes.txt", "tilt   shape ", "tilt   shapeN ");
+    const struct json *fakes = sample_of(made, "sr", "fakes"), *shape = json_get(fakes, "shape");
+    assert_true(number_of(shape, "minimum") == 0.0 && number_of(shape, "total") == 9.0);
+    assert_true(json_is(json_get(shape, "logarithmic"), JSON_TRUE));
+    const double nominal = 4.0 / 9.0, up = (double)4.2f / ((double)4.2f + (double)4.8f);
+    const struct json *data = data_of(fakes, "tilt");
+    ASSERT_CLOSE(json_at(json_get(data, "hi_data"), 0)->number, nominal * sqrt(up / nominal), 1e-15);
+    assert_true(json_at(json_get(data, "hi_data"), 2)->number == 0.0); /* empty bins stay empty */
+    const struct json *control = json_get(sample_of(made, "cr", "top"), "shape");
+    assert_true(number_of(control, "minimum") == 1e-9 && number_of(control, "total") == 70.0);
+    paritas_workspace_free(made);
+}
+
+TEST(a_measurement_of_two_widths_has_their_ratio)
+{
+    paritas_workspace *made =
+        read_changed("counting.txt", "fakes 1 [0,5]", "fakes 2*@0 p\np param 1.5 -0.2/+0.5\n#");
+    const struct json *p = named(json_get(config_of(made), "parameters"), "p"),
+                      *law = json_get(p, "constraint");
+    assert_true(json_text_is(json_get(law, "type"), "bifurcated") && number_of(law, "ratio") == 2.5);
+    assert_true(json_at(json_get(p, "sigmas"), 0)->number == 0.2);
+    assert_true(json_at(json_get(p, "auxdata"), 0)->number == 1.5);
+    ASSERT_CLOSE(json_at(json_at(json_get(p, "bounds"), 0), 0)->number, 0.7, 1e-15);
+    ASSERT_CLOSE(json_at(json_at(json_get(p, "bounds"), 0), 1)->number, 3.5, 1e-15);
+    paritas_workspace_free(made);
+}
+
 TEST(a_masked_channel_leaves_its_parameters)
 {
     static const char *const masks[] = {"cr"};
@@ -301,6 +348,8 @@ int main(void)
         CASE(a_count_becomes_a_sample_of_one_bin),
         CASE(fractions_are_scaled_to_the_rate_and_whole_histograms_are_not),
         CASE(a_small_scale_smooths_a_morph_and_scales_its_norm),
+        CASE(a_morph_of_logarithms_scales_exponents),
+        CASE(a_measurement_of_two_widths_has_their_ratio),
         CASE(a_masked_channel_leaves_its_parameters),
         CASE(names_and_scales_of_bins_are_listed),
         CASE(the_first_character_tells_a_card_from_json),

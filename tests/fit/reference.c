@@ -269,8 +269,7 @@ static struct jet shape_factor(const struct reference *reference, const struct h
 static struct jet shaped(const struct hf_sample *sample, struct jet base, struct jet factor)
 {
     if (!sample->shape.given) return base;
-    return sample->shape.logarithmic ? held(sample, times(base, factor))
-                                     : times(held(sample, base), factor);
+    return sample->shape.logarithmic ? held(sample, times(base, factor)) : times(held(sample, base), factor);
 }
 
 static struct jet root(struct jet x)

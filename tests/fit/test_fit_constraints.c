@@ -10,6 +10,7 @@ static const char text[] =
     "{\"name\": \"gamma\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}, "
     "{\"name\": \"log\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}, "
     "{\"name\": \"wide\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}, "
+    "{\"name\": \"two\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}, "
     "{\"name\": \"count\", \"type\": \"normfactor\", \"data\": null}]}, "
     "{\"name\": \"t\", \"data\": [1e-6], \"modifiers\": ["
     "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1e-7]}]}]}], "
@@ -20,11 +21,14 @@ static const char text[] =
     "{\"name\": \"log\", \"constraint\": {\"type\": \"lognormal\", \"offset\": 1, \"slope\": 0.3}, "
     "\"auxdata\": [0.1], \"sigmas\": [0.26]}, "
     "{\"name\": \"wide\", \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [0.5], \"sigmas\": [2]}, "
+    "{\"name\": \"two\", \"constraint\": {\"type\": \"bifurcated\", \"offset\": 1, \"slope\": 2, \"ratio\": "
+    "4}, "
+    "\"auxdata\": [2], \"sigmas\": [0.5]}, "
     "{\"name\": \"count\", \"constraint\": {\"type\": \"poisson\"}, \"auxdata\": [4], \"factors\": [5]}, "
     "{\"name\": \"stat\", \"constraint\": {\"type\": \"poisson\"}}]}}], \"version\": \"1.0.0\"}";
 
-enum { GAMMA, LOG, WIDE, NORM, STAT, LAWS };
-static const char *const names[LAWS] = {"gamma", "log", "wide", "count", "stat[0]"};
+enum { GAMMA, LOG, WIDE, TWO, NORM, STAT, LAWS };
+static const char *const names[LAWS] = {"gamma", "log", "wide", "two", "count", "stat[0]"};
 
 /* Place among the auxiliary data, which have the parameters' order: here all are constrained. */
 static size_t place(const struct fixture *f, int law)
@@ -37,12 +41,13 @@ static size_t place(const struct fixture *f, int law)
 
 static void at_point(const struct fixture *f, double *point)
 {
-    static const double values[LAWS] = {0.7, -0.5, 1.5, 1.2, 1.05};
+    static const double values[LAWS] = {0.7, -0.5, 1.5, 0.1, 1.2, 1.05};
     for (int law = 0; law < LAWS; law++) point[place(f, law)] = values[law];
 }
 
-static const double expectations[LAWS] = {11.0 * 1.21, -0.16251892949777494, 1.5, 6.0, 105.0};
-static const double normal_widths[LAWS] = {0.0, 0.26, 2.0, 0.0, 0.0};
+static const double expectations[LAWS] = {11.0 * 1.21, -0.16251892949777494, 1.5, 1.2, 6.0, 105.0};
+static const double normal_widths[LAWS] = {0.0, 0.26, 2.0, 0.5, 0.0, 0.0};
+static const double ratios[LAWS] = {[LOG] = 1.0, [WIDE] = 1.0, [TWO] = 4.0}; /* of widths below and above */
 
 TEST(expected_auxiliary_data_follow_the_laws)
 {
@@ -66,15 +71,24 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* The part of normal data that lies below `datum`. Below the expectation their width is `ratio` times that
+ * above. */
+static double part_below(double datum, double expected, double width, double ratio)
+{
+    const double below = 2.0 * ratio / (1.0 + ratio);
+    if (datum <= expected) return below * 0.5 * erfc((expected - datum) / (ratio * width * sqrt(2.0)));
+    return 1.0 - (2.0 - below) * 0.5 * erfc((datum - expected) / (width * sqrt(2.0)));
+}
+
 /* Kolmogorov's distance of normal data, or chi^2 of counts. */
-static double p_value(double *data, size_t n, double expected, double width)
+static double p_value(double *data, size_t n, double expected, double width, double ratio)
 {
     enum { CELLS = 400 };
     if (width > 0.0) {
         double distance = 0.0;
         qsort(data, n, sizeof *data, ascending);
         for (size_t i = 0; i < n; i++) {
-            const double cdf = 0.5 * erfc((expected - data[i]) / (width * sqrt(2.0)));
+            const double cdf = part_below(data[i], expected, width, ratio);
             distance = fmax(distance, fmax(fabs(cdf - (double)i / n), fabs(cdf - (i + 1.0) / n)));
         }
         const double x = distance * sqrt((double)n);
@@ -110,7 +124,7 @@ TEST(toys_draw_auxiliary_data_from_each_law)
               draw_toys(f.context, f.model, &(struct draws){.seed = 7}, expected, f.n_data, TOYS, data));
     for (int law = 0; law < LAWS; law++) {
         for (size_t r = 0; r < TOYS; r++) own[r] = data[r * f.n_data + f.n_main + place(&f, law)];
-        const double p = p_value(own, TOYS, expectations[law], normal_widths[law]);
+        const double p = p_value(own, TOYS, expectations[law], normal_widths[law], ratios[law]);
         print_message("%s: p = %.3f\n", names[law], p);
         assert_true(p > 1e-4);
     }
@@ -121,11 +135,13 @@ TEST(toys_draw_auxiliary_data_from_each_law)
     free_fixture(&f);
 }
 
-/* With rates of next to nothing, each parameter sits where its datum is expected, with its law's width. */
+/* With rates of next to nothing, each parameter sits where its datum is expected, with its law's width. A
+ * law of two has that below, since rates rise with the parameter. */
 TEST(a_fit_without_data_inverts_the_laws)
 {
-    static const double centres[LAWS] = {(10.0 / 11.0 - 1.0) / 0.3, 0.35056972691882565, 0.5, 0.8, 1.0},
-                        widths[LAWS] = {0.9582660, 0.9578148, 2.0, 0.4, 0.1};
+    static const double centres[LAWS] = {(10.0 / 11.0 - 1.0) / 0.3, 0.35056972691882565, 0.5, 0.5, 0.8, 1.0},
+                        widths[LAWS] = {0.9582660, 0.9578148, 2.0, 0.5, 0.4, 0.1},
+                        lower[LAWS] = {[TWO] = 0.25};
     struct fixture f = make_fixture(text, NULL, NULL);
     double best[LAWS], errors[LAWS], zeros[LAWS];
     const paritas_job job = PARITAS_JOB_DEFAULT;
@@ -139,7 +155,7 @@ TEST(a_fit_without_data_inverts_the_laws)
         const size_t p = place(&f, law);
         ASSERT_CLOSE(zeros[p], centres[law], 1e-14);
         ASSERT_CLOSE(best[p], centres[law], 2e-6);
-        ASSERT_CLOSE(errors[p], widths[law], 2e-6);
+        ASSERT_CLOSE(errors[p], lower[law] > 0.0 ? lower[law] : widths[law], 2e-6);
         ASSERT_CLOSE(paritas_model_constraint_widths(f.model)[p], widths[law], 1e-6);
     }
     free_fixture(&f);

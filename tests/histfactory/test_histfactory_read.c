@@ -507,12 +507,18 @@ TEST(a_document_of_the_wrong_meaning_is_refused_with_its_place)
         {LUMI, LUMI ", {\"name\": \"unc\", \"auxdata\": [1, -1, 1]}",
          P "[1].auxdata[1]: must not be negative, found -1.0"},
         {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"gamma\"}}",
-         P "[1].constraint.type: must be \"none\", \"gaussian\", \"poisson\" or \"lognormal\", found "
-           "\"gamma\""},
+         P "[1].constraint.type: must be \"none\", \"gaussian\", \"poisson\", \"lognormal\" or "
+           "\"bifurcated\", found \"gamma\""},
         {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"poisson\", \"slope\": 0}}",
          P "[1].constraint.slope: must be greater than 0, found 0"},
         {LUMI, LUMI ", {\"name\": \"scale\", \"constraint\": {\"type\": \"gaussian\", \"offset\": 1}}",
-         P "[1].constraint: only \"poisson\" and \"lognormal\" have an offset and a slope"},
+         P "[1].constraint: only \"poisson\", \"lognormal\" and \"bifurcated\" have an offset and a slope"},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"bifurcated\"}}",
+         P "[1].constraint: its ratio is missing: the width above over the width below"},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"poisson\", \"ratio\": 2}}",
+         P "[1].constraint.ratio: only \"bifurcated\" has a ratio, found 2"},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"bifurcated\", \"ratio\": -1}}",
+         P "[1].constraint.ratio: must be greater than 0, found -1"},
         {LUMI, LUMI ", {\"name\": \"stat\", \"constraint\": {\"type\": \"lognormal\"}}",
          P "[1].constraint: its widths come from rates, so it is \"none\", \"gaussian\" or \"poisson\", "
            "without "

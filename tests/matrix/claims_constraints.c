@@ -41,7 +41,7 @@ static void put_given(struct text *text, int law, const char *parameter, int n)
     const bool counts = hf_constraint_kinds[law].datum == HF_COUNT;
     text_format(text, "{\"name\": \"%s_%s\", \"constraint\": {\"type\": \"%s\"%s}, \"auxdata\": [", parameter,
                 names[law], hf_constraint_kinds[law].word,
-                law == HF_BIFURCATED          ? ", \"offset\": 0.5, \"slope\": 0.7, \"ratio\": 1.8"
+                law == HF_BIFURCATED           ? ", \"offset\": 0.5, \"slope\": 0.7, \"ratio\": 1.8"
                 : hf_constraint_kinds[law].row ? ", \"offset\": 0.5, \"slope\": 0.7"
                                                : "");
     for (int k = 0; k < n; k++) text_format(text, "%s%g", k ? ", " : "", counts ? 6.0 - k : 0.3 + 0.1 * k);

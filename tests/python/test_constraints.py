@@ -91,6 +91,50 @@ def test_laws_come_back_from_xml(law, tmp_path):
     assert any("pyhf lacks these laws" in note for note in back.notes)
 
 
+TWO_WIDTHS = {
+    "name": "theory",
+    "constraint": {"type": "bifurcated", "ratio": 2.0},
+    "auxdata": [0.5],
+    "sigmas": [0.4],
+}
+
+
+def test_two_widths_have_their_likelihood_centre_and_width():
+    model = Model.from_workspace(spec(TWO_WIDTHS))
+    plain = Model.from_workspace(spec({**TWO_WIDTHS, "constraint": {"type": "gaussian"}}))
+    at = model.parameter_names.index("theory")
+    point = [float(value) for value in model.suggested_init]
+    for value, pull in ((0.5, 0.0), (0.1, -1.0), (1.3, 1.0)):
+        point[at] = value
+        offset = plain.twice_nll(point) - ((value - 0.5) / 0.4) ** 2
+        norm = 2.0 * math.log(0.5 * (1.0 + 2.0))  # both halves together
+        assert model.twice_nll(point) == pytest.approx(offset + pull**2 + norm, rel=1e-12)
+    assert model.constraint_centres[at] == 0.5
+    assert model.constraint_widths[at] == pytest.approx(0.4 * math.sqrt(2.0), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    "law, reason",
+    [
+        ({"type": "bifurcated"}, r"constraint: its ratio is missing: the width above over the width below"),
+        ({"type": "bifurcated", "ratio": 0}, r"constraint\.ratio: must be greater than 0, found 0"),
+        ({"type": "gaussian", "ratio": 2}, r'constraint\.ratio: only "bifurcated" has a ratio, found 2'),
+        ({"type": "bifurcated", "ratio": "2"}, r"constraint\.ratio: must be a number"),
+    ],
+)
+def test_a_wrong_ratio_is_refused(law, reason):
+    with pytest.raises(Error, match=reason):
+        Model.from_workspace(spec({**TWO_WIDTHS, "constraint": law}))
+
+
+def test_two_widths_are_refused_by_other_formats(tmp_path):
+    pytest.importorskip("uproot")
+    with pytest.raises(ConversionError, match="theory"):
+        hs3.from_pyhf(spec(TWO_WIDTHS))
+    with pytest.raises(ConversionError, match="theory"):
+        histfactory_xml.write(spec(TWO_WIDTHS), tmp_path, tmp_path, "p")
+
+
 def test_what_xml_lacks_is_refused_by_name(tmp_path):
     pytest.importorskip("uproot")
     for folder in ("config", "data"):

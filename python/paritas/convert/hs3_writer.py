@@ -202,7 +202,7 @@ class Writer(WorkspaceSource):
         kind, datum = given.get("type", "gaussian"), self._common(owner, "auxdata")
         beyond = ["slope"] if given.get("slope", 1.0) != 1 else []
         beyond += ["offset"] if kind == "lognormal" and given.get("offset") else []
-        if kind == "none" or beyond:
+        if kind in ("none", "bifurcated") or beyond:
             raise self._refuse_law(owner, beyond)
         if kind == "poisson":
             beta, offset = 1.0 / self._common(owner, "factors"), given.get("offset", 0.0)

@@ -105,7 +105,9 @@ class WorkspaceSource:
         for sample in channel["samples"]:
             self.check_count(sample["data"], bins)
             if "shape" in sample and "shape" not in self.extensions:
-                raise self.refuse(sample, "the other format has no clipped or scaled shapes", "shape")
+                raise self.refuse(
+                    sample, "the other format has no clipped, scaled or logarithmic shapes", "shape"
+                )
         for _, found in modifiers(channel):
             for values in histograms(found["data"]):
                 self.check_count(values, bins)

@@ -72,8 +72,7 @@ static inline double hf_width_of_y(const struct hf_set *set, uint32_t i)
 {
     const struct hf_scale *scale = hf_law(set)->scale;
     const double datum = set->aux[i];
-    if (set->sigma)
-        return set->sigma[i] * host_sqrt(set->ratio) * scale->inverse_slope(datum) / set->slope;
+    if (set->sigma) return set->sigma[i] * host_sqrt(set->ratio) * scale->inverse_slope(datum) / set->slope;
     return host_sqrt(datum > 1.0 ? datum : 1.0) / (set->tau[i] * set->slope) *
            scale->inverse_slope(datum / set->tau[i]);
 }

@@ -213,8 +213,7 @@ static paritas_status read_shape(const struct hf_place *place, const struct json
     const struct json *minimum, *total, *padding, *logarithmic;
     char found[64];
     TRY(HF_FIELDS(place, node, false, {"minimum", HF_NUMBER, &minimum},
-                  {"total", HF_NUMBER | HF_OPTIONAL, &total},
-                  {"padding", HF_NUMBER | HF_OPTIONAL, &padding},
+                  {"total", HF_NUMBER | HF_OPTIONAL, &total}, {"padding", HF_NUMBER | HF_OPTIONAL, &padding},
                   {"logarithmic", HF_BOOLEAN | HF_OPTIONAL, &logarithmic}));
     *shape = (struct hf_sample_shape){.given = true,
                                       .logarithmic = logarithmic && json_is(logarithmic, JSON_TRUE),
@@ -228,8 +227,8 @@ static paritas_status read_shape(const struct hf_place *place, const struct json
         return hf_refuse(HF_MEMBER(place, "total"), "must be greater than 0, as the minimum, found %s",
                          hf_describe(total, found));
     if (padding && shape->logarithmic)
-        return hf_refuse(HF_MEMBER(place, "padding"),
-                         "a logarithmic shape has none, found %s: leave it out", hf_describe(padding, found));
+        return hf_refuse(HF_MEMBER(place, "padding"), "a logarithmic shape has none, found %s: leave it out",
+                         hf_describe(padding, found));
     if (padding && !(shape->padding >= 0.0 && total))
         return hf_refuse(HF_MEMBER(place, "padding"), "must not be negative, and goes with a total, found %s",
                          hf_describe(padding, found));
