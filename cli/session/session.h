@@ -141,11 +141,10 @@ struct range range_around(const struct session *session, size_t parameter, doubl
 double range_value(struct range range, size_t k, size_t n);
 bool has_free_poi(const struct session *session);
 
-extern const struct option options_cards[], options_patches[], options_model[], options_job[],
-    options_statistic[], options_engine[], options_fit_engine[], options_output[], options_answer[];
+extern const struct option options_patches[], options_model[], options_job[], options_statistic[],
+    options_engine[], options_fit_engine[], options_output[], options_answer[];
 #define GROUP_OPTIONS {"Options", options} /* the command's own */
 #define GROUP_JOB {"Fit", options_job}
-#define GROUP_CARDS {"Datacards", options_cards}
 #define GROUP_PATCHES {"Workspace", options_patches}
 #define GROUP_MODEL {"Model", options_model}
 #define GROUP_ENGINE {"Engine", options_engine}

@@ -16,20 +16,15 @@ const struct option options_statistic[] = {
     {0},
 };
 
-#define CARD_ROWS                                                                                   \
-    {"--mass", OPTION_TEXT,  "M", "of a datacard: what $MASS stands for in names of histograms",    \
-     "120",    .letter = 'm'},                                                                      \
-        {"--mask", OPTION_TEXT, "CHANNEL",                                                          \
-         "of a datacard: leave a channel out of the likelihood; its parameters stay (repeatable)"}, \
-        {"--exact", OPTION_FLAG, NULL, "of a datacard: without Combine's roundings, up to 1e-5 of a rate"}
-
-const struct option options_cards[] = {CARD_ROWS, {0}};
-
 const struct option options_patches[] = {
     {"--patch", OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
     {"--patchset", OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
     {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
-    CARD_ROWS,
+    {"--mass", OPTION_TEXT, "M", "of a datacard: what $MASS stands for in names of histograms", "120",
+     .letter = 'm'},
+    {"--mask", OPTION_TEXT, "CHANNEL",
+     "of a datacard: leave a channel out of the likelihood; its parameters stay (repeatable)"},
+    {"--exact", OPTION_FLAG, NULL, "of a datacard: without Combine's roundings, up to 1e-5 of a rate"},
     {0},
 };
 

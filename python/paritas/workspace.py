@@ -48,7 +48,7 @@ class Workspace(Documented):
         names of histograms (None: 120), and masks are channels left out of the likelihood. exact: without
         Combine's roundings."""
         given = None if mass is None else str(mass)
-        return cls(Document.read(os.fspath(path), given, _names(masks), exact))
+        return cls(Document.read(os.fspath(path), given, _names(masks), exact=exact))
 
     @classmethod
     def loads(cls, text: str | bytes) -> "Workspace":

@@ -185,13 +185,6 @@ def test_an_exact_card_gives_nearly_the_same_answers(name):
     assert answers[0] == pytest.approx(answers[1], rel=1e-5)
 
 
-def test_combining_takes_cards_with_their_options(tmp_path):
-    card, workspace = os.path.join(CARDS, "counting.txt"), tmp_path / "other.json"
-    done = run("combine", card, card, "--exact", "--mask", "cr", "--join", "outer", "-o", workspace)
-    assert done.returncode == 0, done.stderr
-    assert [one["name"] for one in json.loads(workspace.read_text())["channels"]] == ["sr"]
-
-
 @pytest.mark.parametrize(
     "text, arguments, told",
     [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from convert_support import DELETED, TREE, set_at
 
-from paritas import Model, Workspace
+from paritas import InvalidInput, Model, Workspace
 from paritas.convert import ConversionError, datacard, hs3
 from paritas.convert.formulas import numbered
 from paritas.convert.command import main
@@ -133,20 +133,14 @@ def test_cards_of_the_check_come_back(tmp_path):
     compared = 0
     for name, path in shared_cards():
         truth = json.loads(lzma.open(path).read())
-        options = {key: truth.get("options", {}).get(key) for key in ("mass", "masks")}
+        mass = truth.get("options", {}).get("mass")
         try:
-            first = Workspace.read(
-                SHARED / "cards" / truth["card"],
-                mass=options["mass"],
-                masks=options["masks"] or [],
-                exact=True,
-            )
-        except Exception as reason:
+            first = Workspace.read(SHARED / "cards" / truth["card"], mass=mass, exact=True)
+        except InvalidInput as reason:
             assert "not read" in str(reason), (name, reason)
             continue
         _, back = there_and_back(first.to_dict(), tmp_path)
-        lost = check_same(first.model(), Workspace(back).model())
-        assert not lost or options["masks"], (name, lost)
+        assert check_same(first.model(), Workspace(back).model()) == set(), name
         compared += 1
     assert compared >= 72
 
@@ -480,9 +474,9 @@ def test_the_command_writes_a_card_beside_its_histograms(tmp_path, capsys):
 
 def test_the_command_reads_cards_with_mass_and_masks(tmp_path, capsys):
     assert main([str(CARDS / "counting.txt"), "--mask", "cr", "--mass", "125"]) == 0
-    assert [one["name"] for one in json.loads(capsys.readouterr().out)["channels"]] == ["sr"]
+    assert json.loads(capsys.readouterr().out)["channels"][0]["name"] == "sr"
     assert main([str(CARDS / "counting.txt"), "--mask", "xr"]) == 3
-    assert "no channel is" in capsys.readouterr().err
+    assert "xr" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([str(CARDS / "counting.txt"), "--to", "datacard"])
     assert "needs a file" in capsys.readouterr().err

@@ -29,6 +29,6 @@ const struct command command_combine = {
     .summary = "two workspaces into one",
     .description = "none: nothing may be in both. outer: what is in both must be equal. left outer, right "
                    "outer: that side wins.",
-    .groups = {GROUP_OPTIONS, GROUP_CARDS, GROUP_OUTPUT},
+    .groups = {GROUP_OPTIONS, GROUP_OUTPUT},
     .run = run,
 };
