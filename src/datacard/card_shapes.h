@@ -21,7 +21,7 @@ struct card_files {
 struct card_template {
     uint32_t n_bins;
     double *bins;
-    double *errors;
+    double *errors;  /* NULL: of a variation */
     double integral; /* of the contents as they were */
     double sum;      /* of `bins` */
 };
