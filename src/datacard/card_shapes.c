@@ -201,8 +201,7 @@ static double error_of(const struct root_histogram *histogram, uint32_t cell)
 }
 
 static paritas_status take(struct card *card, const struct card_shapes *shapes, const char *name,
-                           const struct root_histogram *histogram, bool varies,
-                           struct card_template *made)
+                           const struct root_histogram *histogram, bool varies, struct card_template *made)
 {
     const uint32_t n = histogram->n_bins;
     *made = (struct card_template){.n_bins = n,

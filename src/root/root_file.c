@@ -10,12 +10,12 @@
 
 #include <errno.h>
 
-#define HEADER_BYTES 64  /* of the file: more than its numbers take */
-#define FOLDER_BYTES 42  /* of a folder's record, with long places */
-#define SHORTEST_KEY 29  /* bytes */
-#define BIG_FILE 1000000 /* added to the version: places have eight bytes */
-#define BIG_RECORD 1000  /* the same for a record's version */
-#define NAMES_SHOWN 3    /* near one that is not there */
+#define HEADER_BYTES 64      /* of the file: more than its numbers take */
+#define FOLDER_BYTES 42      /* of a folder's record, with long places */
+#define SHORTEST_KEY 29      /* bytes */
+#define BIG_FILE 1000000     /* added to the version: places have eight bytes */
+#define BIG_RECORD 1000      /* the same for a record's version */
+#define NAMES_SHOWN 3        /* near one that is not there */
 #define WHOLE_MOST (8 << 20) /* bytes of a file that is read at once */
 
 struct root_folder {
@@ -349,7 +349,8 @@ static paritas_status inflate_object(paritas_context *context, const struct root
 
 /* The bytes of a record behind its header. `memory` as for root_read. */
 static paritas_status read_record(paritas_context *context, const struct root_file *file, const char *name,
-                                  const struct root_key *key, unsigned char **memory, struct root_bytes *record)
+                                  const struct root_key *key, unsigned char **memory,
+                                  struct root_bytes *record)
 {
     const uint64_t at = key->at + key->header, n = key->bytes - key->header;
     *memory = NULL;
