@@ -22,6 +22,12 @@ const struct card_shapes *card_shapes_find(const struct card *card, const char *
     return found ? found : find_entry(card, "*", "*");
 }
 
+bool card_shapes_has_mass(const struct card *card, const char *channel, const char *process)
+{
+    const struct card_shapes *shapes = card_shapes_find(card, channel, process);
+    return shapes && ((shapes->nominal && strstr(shapes->nominal, "$MASS")) || strstr(shapes->file, "$MASS"));
+}
+
 static const char *process_of(const struct card *card, const struct card_wanted *wanted)
 {
     return wanted->column == CARD_NONE ? "data_obs" : card->columns[wanted->column].process;
