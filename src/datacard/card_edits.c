@@ -255,6 +255,17 @@ static paritas_status edit_rename(struct card *card, const struct card_line *lin
     return PARITAS_OK;
 }
 
+/* A new line of these laws would lack its numbers. */
+static paritas_status refuse_numbers(const struct card *card, const struct card_line *line,
+                                     const struct card_nuisance *nuisance)
+{
+    if (nuisance->law != CARD_GMN && nuisance->law != CARD_UNIF) return PARITAS_OK;
+    return card_refuse(card, line, AT_WHAT,
+                       "\"%.100s\" is `%s`, which cannot be part of this edit: write "
+                       "the lines that it would make",
+                       nuisance->name, card_law_names[nuisance->law]);
+}
+
 /* Values of one nuisance go into another, in quadrature. */
 static paritas_status edit_merge(struct card *card, const struct card_line *line)
 {
@@ -267,6 +278,7 @@ static paritas_status edit_merge(struct card *card, const struct card_line *line
         TRY(matches(card, line, AT_LAW, at->name, &does));
         if (!does) continue;
         found = true;
+        TRY(refuse_numbers(card, line, at));
         TRY(find_target(card, line, AT_NAME, at->law, &target));
         for (uint32_t k = 0; k < card->n_columns; k++) {
             if (!chosen[k] || target == at) continue;
@@ -288,6 +300,7 @@ static paritas_status edit_split(struct card *card, const struct card_line *line
         TRY(matches(card, line, AT_NAME, at->name, &does));
         if (!does) continue;
         found = true;
+        TRY(refuse_numbers(card, line, at));
         for (uint32_t part = 0; part < 2; part++) {
             struct card_nuisance *target;
             struct card_value value;

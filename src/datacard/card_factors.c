@@ -61,8 +61,11 @@ paritas_status card_rate_find(const struct card *card, const struct card_sample 
         return card_refuse(
             card, card->rate, at->word,
             "the rate is %.6g, but the histogram of \"%.200s\" in \"%.200s\" has %.6g events: make "
-            "them agree, or write -1",
-            at->rate, at->process, card->channels[at->channel].name, integral);
+            "them agree, or write -1%s",
+            at->rate, at->process, card->channels[at->channel].name, integral,
+            card_shapes_has_mass(card, card->channels[at->channel].name, at->process)
+                ? "; -m MASS gives another histogram"
+                : "");
     if (control)
         *rate = control->values[column].low;
     else if (sample->n_effects == 0)

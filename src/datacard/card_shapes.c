@@ -22,6 +22,12 @@ const struct card_shapes *card_shapes_find(const struct card *card, const char *
     return found ? found : find_entry(card, "*", "*");
 }
 
+bool card_shapes_has_mass(const struct card *card, const char *channel, const char *process)
+{
+    const struct card_shapes *shapes = card_shapes_find(card, channel, process);
+    return shapes && ((shapes->nominal && strstr(shapes->nominal, "$MASS")) || strstr(shapes->file, "$MASS"));
+}
+
 static const char *process_of(const struct card *card, const struct card_wanted *wanted)
 {
     return wanted->column == CARD_NONE ? "data_obs" : card->columns[wanted->column].process;
@@ -51,6 +57,14 @@ static const char *variable_at(const struct card_files *files, const struct card
     return NULL;
 }
 
+/* Returns where the next text goes. */
+static char *append(char *to, const char *text)
+{
+    const size_t length = strlen(text);
+    memcpy(to, text, length);
+    return to + length;
+}
+
 /* Fills in variables; Up and Down stand behind $SYSTEMATIC. */
 static paritas_status fill_in(const struct card_files *files, const struct card_wanted *wanted,
                               const struct card_shapes *shapes, const char *pattern, char **filled)
@@ -75,8 +89,8 @@ static paritas_status fill_in(const struct card_files *files, const struct card_
             *to++ = *at++;
             continue;
         }
-        to += snprintf(to, room - (size_t)(to - *filled), "%s%s", value,
-                       strncmp(at, "$SYST", 5) == 0 ? directions[wanted->direction] : "");
+        to = append(to, value);
+        if (strncmp(at, "$SYST", 5) == 0) to = append(to, directions[wanted->direction]);
         at += length;
     }
     return PARITAS_OK;
@@ -185,33 +199,38 @@ paritas_status card_template_exists(struct card_files *files, const struct card_
     return PARITAS_OK;
 }
 
+static double error_of(const struct root_histogram *histogram, uint32_t cell)
+{
+    const double content = histogram->contents[cell];
+    const double square = histogram->squares ? histogram->squares[cell] : content < 0.0 ? -content : content;
+    return square < 0.0 ? 0.0 : host_sqrt(square); /* NaN stays */
+}
+
 static paritas_status take(struct card *card, const struct card_shapes *shapes, const char *name,
-                           const struct root_histogram *histogram, struct card_template *made)
+                           const struct root_histogram *histogram, bool varies, struct card_template *made)
 {
     const uint32_t n = histogram->n_bins;
     *made = (struct card_template){.n_bins = n,
                                    .bins = arena_array(card->arena, n, sizeof(double)),
-                                   .errors = arena_array(card->arena, n, sizeof(double))};
-    if (!made->bins || !made->errors) return paritas_fail_memory(card->context);
+                                   .errors = varies ? NULL : arena_array(card->arena, n, sizeof(double))};
+    if (!made->bins || (!varies && !made->errors)) return paritas_fail_memory(card->context);
     for (uint32_t i = 0; i < n; i++) {
         const double content = histogram->contents[i + 1];
-        const double square = histogram->squares ? histogram->squares[i + 1]
-                              : content < 0.0    ? -content
-                                                 : content;
         made->bins[i] = card_rounded(card, CARD_SINGLE, content);
         if (made->bins[i] - made->bins[i] != 0)
             return card_refuse(card, shapes->line, 3,
                                "bin %u of \"%.200s\" is no finite number%s: mend the histogram", i + 1, name,
                                card->exact ? "" : " in single precision");
-        made->errors[i] = square < 0.0 ? 0.0 : host_sqrt(square); /* NaN stays */
+        if (!varies) made->errors[i] = error_of(histogram, i + 1);
         made->integral += content;
         made->sum += made->bins[i];
     }
     return PARITAS_OK;
 }
 
-paritas_status card_template_read(struct card_files *files, const struct card_wanted *wanted,
-                                  struct card_template *made)
+/* `scratch`: for the histogram, of which the template is a part. */
+static paritas_status read_template(struct card_files *files, const struct card_wanted *wanted,
+                                    struct arena *scratch, struct card_template *made)
 {
     struct card *card = files->card;
     const struct card_shapes *shapes;
@@ -219,7 +238,7 @@ paritas_status card_template_read(struct card_files *files, const struct card_wa
     struct root_histogram histogram;
     char *name;
     TRY(locate(files, wanted, &shapes, &file, &name));
-    const paritas_status status = root_histogram_read(card->context, file, name, card->arena, &histogram);
+    const paritas_status status = root_histogram_read(card->context, file, name, scratch, &histogram);
     if (status == PARITAS_OUT_OF_MEMORY) return status;
     if (status != PARITAS_OK) return refuse_as(files, shapes, wanted->nuisance ? 5 : 4, status);
     struct card_channel *channel = &card->channels[wanted->channel];
@@ -230,5 +249,15 @@ paritas_status card_template_read(struct card_files *files, const struct card_wa
             "\"%.200s\" has %u bins, other histograms of the channel \"%.200s\" have %u: give all "
             "of them the same bins",
             name, histogram.n_bins, channel->name, channel->n_bins);
-    return take(card, shapes, name, &histogram, made);
+    return take(card, shapes, name, &histogram, wanted->nuisance != NULL, made);
+}
+
+paritas_status card_template_read(struct card_files *files, const struct card_wanted *wanted,
+                                  struct card_template *made)
+{
+    struct arena scratch;
+    arena_open(&scratch, &files->card->context->allocator);
+    const paritas_status status = read_template(files, wanted, &scratch, made);
+    arena_free(&scratch);
+    return status;
 }

@@ -21,7 +21,7 @@ struct card_files {
 struct card_template {
     uint32_t n_bins;
     double *bins;
-    double *errors;
+    double *errors;  /* NULL: of a variation */
     double integral; /* of the contents as they were */
     double sum;      /* of `bins` */
 };
@@ -37,6 +37,8 @@ struct card_wanted {
 
 /* The line `shapes` of a process in a channel; NULL: none. */
 const struct card_shapes *card_shapes_find(const struct card *card, const char *channel, const char *process);
+/* Whether the process' histogram depends on $MASS. */
+bool card_shapes_has_mass(const struct card *card, const char *channel, const char *process);
 paritas_status card_template_read(struct card_files *files, const struct card_wanted *wanted,
                                   struct card_template *made);
 paritas_status card_template_exists(struct card_files *files, const struct card_wanted *wanted, bool *exists);

@@ -198,6 +198,11 @@ double card_six_digits(double value)
 double card_six_decimals(double value)
 {
     char printed[64];
+    const double millionths = value * 1e6;
+    if (millionths >= 0.0 && millionths < 1e12) { /* printing is slow, and needed near a half only */
+        const double whole = (double)(uint64_t)(millionths + 0.5), apart = millionths - whole;
+        if (apart < 0.499 && apart > -0.499) return whole / 1e6;
+    }
     if (!(value < 1e12 && value > -1e12)) return value;
     snprintf(printed, sizeof printed, "%.6f", value);
     return value_of_printed(printed, 6);

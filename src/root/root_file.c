@@ -1,7 +1,7 @@
 /* root_file.c: the file, its folders, and the records of objects.
  *
  * A folder's record says where the list of its keys is. A key says where an object's record is. Lists are
- * read when they are asked for, and kept in the order of names. */
+ * read when they are asked for, and found in by a table of their names. */
 #include "root/root_file.h"
 
 #include "base/platform.h"
@@ -9,24 +9,26 @@
 #include "root/root_key.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#define HEADER_BYTES 64  /* of the file: more than its numbers take */
-#define FOLDER_BYTES 42  /* of a folder's record, with long places */
-#define SHORTEST_KEY 29  /* bytes */
-#define BIG_FILE 1000000 /* added to the version: places have eight bytes */
-#define BIG_RECORD 1000  /* the same for a record's version */
-#define NAMES_SHOWN 3    /* near one that is not there */
+#define HEADER_BYTES 64      /* of the file: more than its numbers take */
+#define FOLDER_BYTES 42      /* of a folder's record, with long places */
+#define SHORTEST_KEY 29      /* bytes */
+#define BIG_FILE 1000000     /* added to the version: places have eight bytes */
+#define BIG_RECORD 1000      /* the same for a record's version */
+#define NAMES_SHOWN 3        /* near one that is not there */
+#define WHOLE_MOST (8 << 20) /* bytes of a file that is read at once */
 
 struct root_folder {
-    size_t n;
-    struct root_key *keys; /* a name once */
+    uint32_t n, n_slots;
+    struct root_key *keys; /* in the order of the list; a name once */
+    uint32_t *slots;       /* key + 1 from its name's place on; 0: free */
 };
 
 struct root_file {
     paritas_allocator allocator;
     int file;
     uint64_t size;
+    unsigned char *whole; /* all of it; NULL: a large file, or not read yet */
     const char *path;
     struct root_folder *top;
     struct arena arena; /* the path, all keys */
@@ -53,6 +55,10 @@ static paritas_status unreadable(paritas_context *context, const struct root_fil
 static paritas_status read_at(paritas_context *context, const struct root_file *file, uint64_t at, size_t n,
                               unsigned char *out)
 {
+    if (file->whole) {
+        memcpy(out, file->whole + at, n);
+        return PARITAS_OK;
+    }
     if (!platform_seek(file->file, at)) return unreadable(context, file);
     for (size_t got = 0; got < n;) {
         const ptrdiff_t more = platform_read(file->file, out + got, n - got);
@@ -83,25 +89,37 @@ static paritas_status read_new(paritas_context *context, const struct root_file 
 
 /* ---- folders ---- */
 
-static int by_name_and_place(const void *left, const void *right)
+/* The slot of a name, or the free one where it belongs. The slots are a power of two, and some are free. */
+static uint32_t *find_slot(const struct root_folder *folder, const char *name, size_t length)
 {
-    const struct root_key *a = left, *b = right;
-    const int order = strcmp(a->name, b->name);
-    if (order) return order;
-    return (a->place > b->place) - (a->place < b->place);
+    uint32_t hash = UINT32_C(2166136261); /* FNV-1a */
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)name[i]) * UINT32_C(16777619);
+    for (uint32_t at = hash ^ hash >> 15;; at++) {
+        uint32_t *const slot = &folder->slots[at & (folder->n_slots - 1)];
+        if (*slot == 0) return slot;
+        const char *const there = folder->keys[*slot - 1].name;
+        if (strncmp(there, name, length) == 0 && there[length] == '\0') return slot;
+    }
 }
 
 /* As ROOT finds an object by its name alone: of several cycles the first in the list. ROOT itself writes the
- * newest one first. */
-static void keep_first_of_names(struct root_folder *folder)
+ * newest one first. False without memory. */
+static bool keep_first_of_names(struct root_folder *folder, struct arena *arena)
 {
-    size_t kept = 0;
-    qsort(folder->keys, folder->n, sizeof *folder->keys, by_name_and_place);
-    for (size_t i = 0; i < folder->n; i++) {
-        if (kept == 0 || strcmp(folder->keys[kept - 1].name, folder->keys[i].name) != 0)
-            folder->keys[kept++] = folder->keys[i];
+    uint32_t kept = 0;
+    folder->n_slots = 2;
+    while (folder->n_slots < 2 * folder->n) folder->n_slots *= 2;
+    folder->slots = arena_array(arena, folder->n_slots, sizeof *folder->slots);
+    if (!folder->slots) return false;
+    for (uint32_t i = 0; i < folder->n; i++) {
+        const char *const name = folder->keys[i].name;
+        uint32_t *const slot = find_slot(folder, name, strlen(name));
+        if (*slot != 0) continue;
+        folder->keys[kept] = folder->keys[i];
+        *slot = ++kept;
     }
     folder->n = kept;
+    return true;
 }
 
 /* The header of a record. The texts are in `arena`; NULL without memory. */
@@ -133,11 +151,9 @@ static paritas_status read_keys(struct root_bytes *bytes, struct arena *arena, s
         const struct root_key key = read_key(bytes, arena);
         if (!key.class_name || !key.name) return PARITAS_OUT_OF_MEMORY;
         folder->keys[folder->n] = key;
-        folder->keys[folder->n].place = folder->n;
     }
     if (bytes->failed) return PARITAS_INVALID_INPUT;
-    keep_first_of_names(folder);
-    return PARITAS_OK;
+    return keep_first_of_names(folder, arena) ? PARITAS_OK : PARITAS_OUT_OF_MEMORY;
 }
 
 /* Where a folder's list is, and its length. */
@@ -201,6 +217,7 @@ static paritas_status read_top(paritas_context *context, struct root_file *file)
     TRY(read_at(context, file, 0, n, header));
     if (n < sizeof header || memcmp(header, "root", 4) != 0)
         return root_refuse(context, file, "", "this is no ROOT file");
+    if (file->size <= WHOLE_MOST) TRY(read_new(context, file, "", 0, file->size, &file->whole));
     struct root_bytes bytes = {.at = header + 4, .end = header + n};
     const unsigned place = root_u32(&bytes) >= BIG_FILE ? 8 : 4;
     const uint64_t first = root_u32(&bytes), end = root_number(&bytes, place);
@@ -239,40 +256,36 @@ void root_file_close(struct root_file *file)
     if (!file) return;
     const paritas_allocator allocator = file->allocator;
     platform_close(file->file, false);
+    paritas_release(&allocator, file->whole);
     arena_free(&file->arena);
     paritas_release(&allocator, file);
 }
 
 /* ---- objects ---- */
 
-/* The first key whose name is not before this one. */
-static size_t find_place(const struct root_folder *folder, const char *name, size_t length, bool *found)
+/* The last name before another, or, `behind`, the first behind it; NULL: none. */
+static const char *neighbour(const struct root_folder *folder, const char *name, bool behind)
 {
-    size_t low = 0, high = folder->n;
-    *found = false;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const char *const there = folder->keys[middle].name;
-        const int order = strncmp(there, name, length);
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-            *found = *found || (order == 0 && there[length] == '\0');
-        }
+    const char *found = NULL;
+    for (uint32_t i = 0; i < folder->n; i++) {
+        const char *const there = folder->keys[i].name;
+        const int order = strcmp(there, name);
+        if (behind ? order <= 0 : order >= 0) continue;
+        if (!found || (strcmp(there, found) < 0) == behind) found = there;
     }
-    return low;
+    return found;
 }
 
-/* `part`: the name that is not in the folder, and would be at `place`. */
+/* `part`: the name that is not in the folder. */
 static paritas_status not_found(paritas_context *context, const struct root_file *file, const char *name,
-                                const char *part, const struct root_folder *folder, size_t place)
+                                const char *part, const struct root_folder *folder)
 {
     char names[NAMES_SHOWN * 104] = "";
-    size_t used = 0, first = place > 0 ? place - 1 : 0;
-    for (size_t i = first; i < folder->n && i < first + NAMES_SHOWN; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s\"%.96s\"", used ? ", " : "",
-                                 folder->keys[i].name);
+    size_t used = 0;
+    const char *at = neighbour(folder, part, false);
+    if (!at) at = neighbour(folder, part, true);
+    for (int i = 0; at && i < NAMES_SHOWN; i++, at = neighbour(folder, at, true))
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s\"%.96s\"", used ? ", " : "", at);
     return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no \"%s\": the folder of \"%s\" %s%s",
                         file->path, name, part, used ? "has, for example, " : "is empty", names);
 }
@@ -282,16 +295,17 @@ static bool is_folder(const struct root_key *key)
     return strcmp(key->class_name, "TDirectory") == 0 || strcmp(key->class_name, "TDirectoryFile") == 0;
 }
 
-paritas_status root_find(paritas_context *context, struct root_file *file, const char *name,
-                         const struct root_key **out)
+/* `may_lack`: a missing name needs no message. */
+static paritas_status find_key(paritas_context *context, struct root_file *file, const char *name,
+                               bool may_lack, const struct root_key **out)
 {
     const struct root_folder *folder = file->top;
     for (const char *part = name;;) {
-        bool found;
         part += strspn(part, "/");
-        const size_t length = strcspn(part, "/"), place = find_place(folder, part, length, &found);
-        if (!found) return not_found(context, file, name, part, folder, place);
-        struct root_key *const key = &folder->keys[place];
+        const size_t length = strcspn(part, "/");
+        const uint32_t place = folder->n > 0 ? *find_slot(folder, part, length) : 0;
+        if (place == 0) return may_lack ? PARITAS_NOT_FOUND : not_found(context, file, name, part, folder);
+        struct root_key *const key = &folder->keys[place - 1];
         part += length;
         if (*part == '\0') {
             *out = key;
@@ -306,11 +320,17 @@ paritas_status root_find(paritas_context *context, struct root_file *file, const
     }
 }
 
+paritas_status root_find(paritas_context *context, struct root_file *file, const char *name,
+                         const struct root_key **key)
+{
+    return find_key(context, file, name, false, key);
+}
+
 bool root_file_has(struct root_file *file, const char *name)
 {
     paritas_context quiet = {.allocator = file->allocator};
     const struct root_key *key;
-    return root_find(&quiet, file, name, &key) == PARITAS_OK;
+    return find_key(&quiet, file, name, true, &key) == PARITAS_OK;
 }
 
 static paritas_status inflate_object(paritas_context *context, const struct root_file *file, const char *name,
@@ -327,21 +347,35 @@ static paritas_status inflate_object(paritas_context *context, const struct root
                : status;
 }
 
+/* The bytes of a record behind its header. `memory` as for root_read. */
+static paritas_status read_record(paritas_context *context, const struct root_file *file, const char *name,
+                                  const struct root_key *key, unsigned char **memory,
+                                  struct root_bytes *record)
+{
+    const uint64_t at = key->at + key->header, n = key->bytes - key->header;
+    *memory = NULL;
+    if (!file->whole || at > file->size || n > file->size - at)
+        TRY(read_new(context, file, name, at, n, memory));
+    record->at = *memory ? *memory : file->whole + at;
+    record->end = record->at + n;
+    record->failed = false;
+    return PARITAS_OK;
+}
+
 paritas_status root_read(paritas_context *context, struct root_file *file, const char *name,
                          const struct root_key *key, unsigned char **memory, struct root_bytes *object)
 {
     *memory = NULL;
     if (key->at > file->size || key->bytes < key->header)
         return root_refuse(context, file, name, "its key in the list of objects is damaged");
-    const uint32_t n = key->bytes - key->header;
-    TRY(read_new(context, file, name, key->at + key->header, n, memory));
-    if (key->length > n) {
+    TRY(read_record(context, file, name, key, memory, object));
+    if (key->length > key->bytes - key->header) {
         unsigned char *const packed = *memory;
-        const paritas_status status = inflate_object(
-            context, file, name, key, (struct root_bytes){.at = packed, .end = packed + n}, memory);
+        const paritas_status status = inflate_object(context, file, name, key, *object, memory);
         paritas_release(&context->allocator, packed);
         TRY(status);
+        object->at = *memory;
     }
-    *object = (struct root_bytes){.at = *memory, .end = *memory + key->length};
+    object->end = object->at + key->length;
     return PARITAS_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/inflating.h"
 
 #define MOST_PER_BYTE 1032 /* that a packed byte stands for in zlib */
+#define SPARE 258          /* bytes behind the last one: zlib is slower where it has less room than this */
 
 const char *root_other_packing(struct root_bytes packed)
 {
@@ -24,6 +25,7 @@ static uint32_t load_length(const unsigned char *at)
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
 }
 
+/* `plain` has room for `left` and SPARE bytes. */
 static paritas_status inflate_blocks(z_stream *stream, struct root_bytes *packed, unsigned char *plain,
                                      uint32_t left)
 {
@@ -35,11 +37,11 @@ static paritas_status inflate_blocks(z_stream *stream, struct root_bytes *packed
         stream->next_in = (Bytef *)(uintptr_t)root_take(packed, stream->avail_in); /* zlib knows no const */
         if (!stream->next_in || room > left) return PARITAS_INVALID_INPUT;
         stream->next_out = plain;
-        stream->avail_out = room;
+        stream->avail_out = room + SPARE;
         inflateReset(stream);
         const int code = inflate(stream, Z_FINISH);
         if (code == Z_MEM_ERROR) return PARITAS_OUT_OF_MEMORY;
-        if (code != Z_STREAM_END || stream->avail_out > 0) return PARITAS_INVALID_INPUT;
+        if (code != Z_STREAM_END || stream->avail_out != SPARE) return PARITAS_INVALID_INPUT;
         plain += room;
         left -= room;
     }
@@ -51,7 +53,7 @@ paritas_status root_inflate(paritas_context *context, struct root_bytes packed, 
 {
     *plain = NULL;
     if (length / MOST_PER_BYTE > (uint64_t)(packed.end - packed.at)) return PARITAS_INVALID_INPUT;
-    unsigned char *out = paritas_allocate(context, length, 1);
+    unsigned char *out = paritas_allocate(context, (size_t)length + SPARE, 1);
     z_stream stream = inflating(&context->allocator);
     if (!out || inflateInit(&stream) != Z_OK) {
         paritas_release(&context->allocator, out);

@@ -11,7 +11,6 @@ struct root_file;
 
 struct root_key {
     const char *name, *class_name;
-    uint32_t place;             /* in the list; the first of a name is its object */
     uint32_t header, bytes;     /* of the record: its header; all of it */
     uint32_t length;            /* of the object, inflated */
     uint64_t at;                /* of the record in the file */
@@ -21,7 +20,8 @@ struct root_key {
 /* Finds the object of this path: root_file.h has the rules. */
 paritas_status root_find(paritas_context *context, struct root_file *file, const char *name,
                          const struct root_key **key);
-/* The object's bytes. `memory` is for paritas_release, and NULL after a failure. */
+/* The object's bytes, as long as the file is open. `memory` is for paritas_release, and NULL after a failure
+ * or where the file's own bytes are the object's. */
 paritas_status root_read(paritas_context *context, struct root_file *file, const char *name,
                          const struct root_key *key, unsigned char **memory, struct root_bytes *object);
 /* Fails with INVALID_INPUT, "FILE: NAME: " and the reason. NAME "": the file itself. */

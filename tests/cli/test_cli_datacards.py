@@ -362,3 +362,7 @@ def test_a_missing_histogram_of_a_mass_names_the_option(tmp_path):
         '"shapes7.root", here or beside the card: put it there, '
         "or mend the name; -m MASS gives another $MASS\n"
     )
+    shutil.copy(os.path.join(CARDS, "shapes.root"), tmp_path / "shapes120.root")
+    assert isinstance(convert(tmp_path, text), dict)
+    text = changed(text, "rate         6.0", "rate         9.0")
+    assert convert(tmp_path, text).endswith("or write -1; -m MASS gives another histogram\n")
