@@ -82,7 +82,7 @@ VARIANTS = {
     "signals count": ("shapes.txt", "* autoMCStats 100 1\n"),
     "factors": (
         "shapes.txt",
-        "k rateParam sr top 1.5 [0,4]\nslope param 0.5 0.1\nfixed extArg 2\nfree extArg 1 [0,3]\n"
+        "k rateParam sr top 1.5 [0,4]\nslope param 0.5 0.1\nfixed extArg 2 [const]\nfree extArg 1 [0,3]\n"
         "f rateParam * fakes @0^2/2+@1*@2*@3 k,slope,fixed,free\n",
     ),
     "straight lines": (
@@ -117,6 +117,11 @@ def test_a_card_comes_back(variant, tmp_path):
     card = datacard.write(first.to_dict(), tmp_path / "card.txt")
     assert check_same(first.model(), Workspace.read(tmp_path / "card.txt", exact=True).model()) == set()
     rounded = Workspace.read(tmp_path / "card.txt").model()
+    fixed = [
+        {name for name, is_fixed in zip(one.parameter_names, one.suggested_fixed) if is_fixed}
+        for one in (first.model(), rounded)
+    ]
+    assert fixed[0] == fixed[1]
     assert rounded.nll() == pytest.approx(first.model().nll(), rel=1e-6)
     again, _ = there_and_back(Workspace.read(tmp_path / "card.txt", exact=True).to_dict(), tmp_path)
     assert again.text.split("\n")[:8] == card.text.split("\n")[:8]

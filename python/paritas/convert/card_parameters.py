@@ -225,12 +225,12 @@ class Parameters:
         return "[{},{}]".format(*map(number, self._bounds(name)))
 
     def _argument(self, name: str) -> None:
-        """A parameter without processes of its own. Without a range it is a constant."""
+        """A parameter without processes of its own."""
         law = self._law(name)
         if law not in ("param", "free"):
             raise self._refuse(name, "a card measures arguments of formulas by a width (`param`)")
         if self._fixed(name):
-            self.lines.append(f"{name} extArg {number(self._start(name))}")
+            self.lines.append(f"{name} extArg {number(self._start(name))} [const]")
         elif law == "free":
             self.lines.append(f"{name} extArg {number(self._start(name))} {self._interval(name)}")
         else:
