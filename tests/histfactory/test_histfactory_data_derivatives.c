@@ -73,7 +73,8 @@ static const char laws_text[] = WORKSPACE
     "\"auxdata\": [0.05], \"sigmas\": [0.18]}, "
     "{\"name\": \"jes\", \"constraint\": {\"type\": \"poisson\", \"offset\": 1, \"slope\": 0.2}, "
     "\"auxdata\": [24], \"factors\": [25]}, "
-    "{\"name\": \"tune\", \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [0.3], \"sigmas\": [1.5]}, "
+    "{\"name\": \"tune\", \"constraint\": {\"type\": \"bifurcated\", \"ratio\": 0.6}, \"auxdata\": [0.3], "
+    "\"sigmas\": [1.5]}, "
     "{\"name\": \"k\", \"constraint\": {\"type\": \"poisson\"}, \"auxdata\": [90], \"factors\": [88]}" END;
 
 static const paritas_template all_templates[] = {

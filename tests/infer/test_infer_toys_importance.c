@@ -225,8 +225,8 @@ TEST(p0_has_all_data_that_are_extreme_where_a_nuisance_parameter_is_at_its_bound
 
 /* ---- identities ------------------------------------------------------------------------------- */
 
-/* Three bins with common and own uncertainties, normal and Poisson auxiliary data. */
-static struct fixture spectrum(double first)
+/* Three bins with common and own uncertainties, normal and Poisson auxiliary data. `laws`: of parameters. */
+static struct fixture spectrum_of(double first, const char *laws)
 {
     char text[2048];
     snprintf(text, sizeof text,
@@ -241,18 +241,25 @@ static struct fixture spectrum(double first)
              "{\"name\":\"g\",\"type\":\"shapesys\",\"data\":[4,5,4]}]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[%.17g,45,61]}],"
              "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
-             "{\"name\":\"mu\",\"bounds\":[[0,20]]}]}}],\"version\":\"1.0.0\"}",
-             first);
+             "{\"name\":\"mu\",\"bounds\":[[0,20]]}%s]}}],\"version\":\"1.0.0\"}",
+             first, laws);
     return make_fixture(text);
+}
+
+static struct fixture spectrum(double first)
+{
+    return spectrum_of(first, "");
 }
 
 TEST(p_values_agree_with_those_of_many_toys_without_weights)
 {
     enum { MANY = 400000 / SHARE };
-    for (int k = 0; k < 4; k++) {
-        struct fixture f = spectrum(k % 2 ? 62.0 : 55.0);
+    static const char two_widths[] = ",{\"name\":\"e\",\"constraint\":{\"type\":\"bifurcated\",\"ratio\":4},"
+                                     "\"auxdata\":[0],\"sigmas\":[0.6]}";
+    for (int k = 0; k < 5; k++) {
+        struct fixture f = spectrum_of(k % 2 ? 62.0 : 55.0, k == 4 ? two_widths : "");
         const paritas_test_statistic statistic = k < 2 ? PARITAS_STATISTIC_Q0 : PARITAS_STATISTIC_QTILDE;
-        const double mu = k < 2 ? 0.0 : 3.5;
+        const double mu = k < 2 ? 0.0 : k < 4 ? 3.5 : 2.0;
         paritas_toys_options plain = toys_options(MANY, 7), options = weighted_toys(4000, 8);
         plain.fix_aux = options.fix_aux = k == 1;
         const paritas_hypotest_toys_result many = test_of(&f, statistic, mu, &plain),
