@@ -209,6 +209,6 @@ paritas_status card_read_auto_stats(struct card *card, const struct card_line *l
         channel->with_signal = with_signal != 0.0;
         channel->mode = (int)mode;
     }
-    if (found) return PARITAS_OK;
+    if (found || strchr(line->words[0].text, '*')) return PARITAS_OK; /* a pattern may match nothing */
     return card_refuse(card, line, 0, "no channel is \"%.100s\": mend the name", line->words[0].text);
 }

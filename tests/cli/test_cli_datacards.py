@@ -235,6 +235,7 @@ def parameters_of(found):
         ("free   rateParam", "all group =\nfree   rateParam"),
         ("[0,5]", "[0,5]\nfree rateParam sr top 3"),  # the first value holds
         ("[0,5]", "[0,5]\nother rateParam cr signal 1"),  # of a process that cr lacks
+        ("[0,5]", "[0,5]\nx* autoMCStats 10"),
         ("[0,5]", "[0,5]\nnuisance edit drop * * lumy"),
         ("[0,5]", "[0,5]\nnuisance edit drop tip cr lumi ifexists"),
         ("[0,5]", "[0,5]\nnuisance edit changepdf lumy lnU"),
