@@ -11,6 +11,7 @@
  * Results depend on (model, data, options, precision) alone. */
 #include "fit/fit.h"
 #include "fit/fit_rows.h"
+#include "fit/kink_surfaces.h"
 #include "fit/kinks.h"
 #include "fit/minimum.h"
 
@@ -18,6 +19,8 @@
 
 #define EDM_OF_ROUNDING 1e-14 /* below, the gradient is rounding, magnified by large errors */
 #define CONTINUATIONS 3
+#define WALKS 6             /* of a fit on kink surfaces, each after Newton's method */
+#define ITERATIONS_BESIDE_SURFACES 30 /* of Newton's method before a walk */
 
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
@@ -127,6 +130,7 @@ struct block {
     double *parameters;           /* n rows: current points */
     double *own;                  /* used if the caller wants no parameters */
     size_t *open, n_open;         /* fits that failed confirmation */
+    bool walks;                   /* fits may walk on kink surfaces */
     const paritas_fit_answers *answers;
 };
 
@@ -171,6 +175,9 @@ static paritas_status fit_some(paritas_context *context, struct paritas_device *
     memcpy(call.args, block->method->args, sizeof call.args);
     call.args[FIT_ARG_FLAGS] = flags;
     if (minimizer != block->method->minimizer) call.args[FIT_ARG_ITERATIONS] = iteration_limit[minimizer];
+    if (block->walks && minimizer == PARITAS_MINIMIZER_NEWTON &&
+        call.args[FIT_ARG_ITERATIONS] > ITERATIONS_BESIDE_SURFACES)
+        call.args[FIT_ARG_ITERATIONS] = ITERATIONS_BESIDE_SURFACES;
     return rows_fits_run(context, device, &call);
 }
 
@@ -288,7 +295,7 @@ static paritas_status run_covariances(paritas_context *context, const struct fro
 {
     size_t plain = 0;
     for (size_t i = 0; i < n; i++) {
-        if (model->kinked && kinks_hold(model, &jobs[i])) continue;
+        if (kink_surfaces_hold(model, &jobs[i]) || (model->kinked && kinks_hold(model, &jobs[i]))) continue;
         const struct fit_job job = jobs[i];
         jobs[i] = jobs[plain];
         jobs[plain++] = job;
@@ -305,7 +312,8 @@ static paritas_status run_covariances(paritas_context *context, const struct fro
     double *answer = paritas_allocate(context, COVARIANCE_SIZE(model->n_slots, 1), sizeof *answer);
     paritas_status status = answer ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t i = plain; i < n && status == PARITAS_OK; i++) {
-        status = at_kinks(context, model, &jobs[i], answer);
+        status = (kink_surfaces_hold(model, &jobs[i]) ? kink_surfaces_covariance
+                                                      : at_kinks)(context, model, &jobs[i], answer);
         if (status == PARITAS_OK) take(user, &jobs[i], answer);
     }
     paritas_release(&context->allocator, answer);
@@ -390,15 +398,43 @@ static void block_close(paritas_context *context, struct block *block)
     paritas_release(&context->allocator, block->own);
 }
 
+static bool is_stuck(const struct fit_outcome *outcome)
+{
+    return outcome->inside && (outcome->status == PARITAS_FIT_NO_PROGRESS ||
+                               outcome->status == PARITAS_FIT_AT_ITERATION_LIMIT);
+}
+
+/* Fits that ended beside kink surfaces walk on them; others get the iterations that are left. */
+static paritas_status settle_on_surfaces(paritas_context *context, struct block *block)
+{
+    const uint32_t closer = FIT_FROM_NEAR | FIT_TO_CLOSER;
+    for (size_t i = 0; i < block->n; i++) {
+        struct fit_outcome *outcome = &block->outcomes[i];
+        bool moved = true;
+        for (unsigned walk = 0; walk < WALKS && moved && is_stuck(outcome); walk++) {
+            TRY(kink_surfaces_settle(context, block->model, &block->jobs[i], point_of(block, i), outcome,
+                                     &moved));
+            block->walks = moved;
+            if (is_stuck(outcome))
+                TRY(fit_some(context, context->host, block, PARITAS_MINIMIZER_NEWTON, closer, true, 1, &i));
+            block->walks = true;
+        }
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status block_fit(paritas_context *context, struct block *block, size_t n,
                                 const paritas_job *jobs)
 {
     const struct launch_stages stages = {run_stage, next_stage, block};
     block->n = n;
+    block->walks = block->model->has_kink_surfaces &&
+                   block->method->args[FIT_ARG_ITERATIONS] > ITERATIONS_BESIDE_SURFACES;
     block->parameters = block->own ? block->own : block->answers->parameters;
     memset(block->outcomes, 0, n * sizeof *block->outcomes);
     for (size_t i = 0; i < n; i++) block->jobs[i] = complete(block->model, &jobs[i], i);
-    return launch_in_stages(context, context->device, &stages, n);
+    TRY(launch_in_stages(context, context->device, &stages, n));
+    return block->walks ? settle_on_surfaces(context, block) : PARITAS_OK;
 }
 
 paritas_fit_answers fit_answers_from(const paritas_fit_answers *all, size_t i, size_t p)

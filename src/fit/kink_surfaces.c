@@ -1,0 +1,514 @@
+/* kink_surfaces.c: see kink_surfaces.h. */
+#include "fit/kink_surfaces.h"
+#include "fit/cholesky.h"
+#include "fit/minimum.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REACH_OF_FIT 0.03  /* errors: a fit that makes no progress is that near to its surfaces */
+#define REACH_OF_END 1e-6  /* errors: a minimum lies on these */
+#define OFF 1e-10          /* errors: where a side's derivatives are taken */
+#define ROUNDS 40          /* steps of a walk */
+#define RETURNS 8          /* steps back onto surfaces */
+#define HALVINGS 12        /* of a step */
+#define RELEASE 1e-3       /* errors: how far a fit leaves a surface */
+#define SLOPE_LEAST 1e-6   /* of twice the NLL per error: flat off a surface */
+
+enum side { DOWN, UP, SIDES };
+
+struct walk {
+    paritas_context *context;
+    const struct frozen *model;
+    struct fit_job job; /* its start is `at` */
+    size_t n;           /* surfaces held */
+    size_t ids[KINK_SURFACES_MOST];
+    double values[KINK_SURFACES_MOST], slopes[KINK_SURFACES_MOST];
+    /* rows of n_parameters: */
+    double *at, *trial, *step;
+    double *normals, *spread, *off; /* a row a surface: n, V n, a column of D */
+    double *gradient;
+    double *answer;
+    /* n x n: M, its inverse */
+    double m[KINK_SURFACES_MOST * KINK_SURFACES_MOST], inverse[KINK_SURFACES_MOST * KINK_SURFACES_MOST];
+};
+
+/* ---- a list of surfaces ---- */
+
+/* The number of parameter p's kink at 0, less p. */
+#define OF_PARAMETER (SIZE_MAX / 2)
+
+static double surface_at(const struct walk *w, const double *point, size_t id, double *normal)
+{
+    const size_t n = w->model->n_parameters;
+    if (id < OF_PARAMETER) return w->model->family->kink_surface(w->model, point, id, normal);
+    memset(normal, 0, n * sizeof *normal);
+    normal[id - OF_PARAMETER] = 1.0;
+    return point[id - OF_PARAMETER];
+}
+
+/* Values and normals of the held surfaces at a point. */
+static void look(struct walk *w, const double *point)
+{
+    for (size_t k = 0; k < w->n; k++)
+        w->values[k] = surface_at(w, point, w->ids[k], w->normals + k * w->model->n_parameters);
+}
+
+static void drop(struct walk *w, size_t k)
+{
+    w->n--;
+    for (size_t i = k; i < w->n; i++) w->ids[i] = w->ids[i + 1];
+}
+
+static double width_of(const struct frozen *model, size_t p)
+{
+    return model->width[p] > 0.0 ? model->width[p] : 1.0;
+}
+
+/* Lists surfaces near `at`: of the model, then kinks of parameters at their 0. */
+static void find(struct walk *w, double reach)
+{
+    w->n = w->model->family->kink_surfaces_near(w->model, w->at, reach, KINK_SURFACES_MOST, w->ids);
+    if (w->n == 0) return;
+    for (size_t p = 0; p < w->model->n_parameters && w->n < KINK_SURFACES_MOST; p++)
+        if (rows_is_kinked(w->model, &w->job, p) && fabs(w->at[p]) <= reach * width_of(w->model, p))
+            w->ids[w->n++] = OF_PARAMETER + p;
+}
+
+/* ---- one side ---- */
+
+static size_t answer_size(const struct frozen *model)
+{
+    return COVARIANCE_SIZE(model->n_slots, 1);
+}
+
+static void take_answer(void *user, const struct fit_job *job, const double *answer)
+{
+    struct walk *w = user;
+    (void)job;
+    memcpy(w->answer, answer, answer_size(w->model) * sizeof *answer);
+}
+
+/* The covariance's answer and the gradient at a point. */
+static paritas_status run(struct walk *w, const double *point)
+{
+    struct fit_job job = w->job;
+    job.start = point;
+    TRY(rows_fits_run(w->context, w->context->host,
+                      &(struct rows_fits){.model = w->model,
+                                          .entry = w->model->family->covariance,
+                                          .args = {[FIT_ARG_WHOLE] = 1},
+                                          .n = 1,
+                                          .jobs = &job,
+                                          .take = take_answer,
+                                          .user = w}));
+    const double *slopes = w->answer + COVARIANCE_SLOPE * w->model->n_slots;
+    for (size_t p = 0; p < w->model->n_parameters; p++) w->gradient[p] = slopes[w->model->slot_of[p]];
+    return PARITAS_OK;
+}
+
+static double value_of(const struct walk *w)
+{
+    return w->answer[COVARIANCE_SCALAR(w->model->n_slots, COVARIANCE_VALUE)];
+}
+
+/* V x into `to`. */
+static void spread_of(const struct walk *w, const double *x, double *to)
+{
+    const size_t n = w->model->n_parameters, slots = w->model->n_slots;
+    const double *matrix = w->answer + COVARIANCE_MATRIX(slots);
+    for (size_t a = 0; a < n; a++) {
+        double sum = 0.0;
+        for (size_t b = 0; b < n; b++) {
+            const size_t i = w->model->slot_of[a], j = w->model->slot_of[b];
+            if (x[b] != 0.0) sum += matrix[i > j ? i * slots + j : j * slots + i] * x[b];
+        }
+        to[a] = sum;
+    }
+}
+
+static double dot(size_t n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* M, D of the held surfaces. False: some depend on others. */
+static bool span(struct walk *w)
+{
+    const size_t p = w->model->n_parameters, n = w->n;
+    double *factor = w->inverse;
+    for (size_t k = 0; k < n; k++) spread_of(w, w->normals + k * p, w->spread + k * p);
+    for (size_t k = 0; k < n; k++)
+        for (size_t j = 0; j < n; j++) w->m[k * n + j] = dot(p, w->normals + k * p, w->spread + j * p);
+    memcpy(factor, w->m, n * n * sizeof *factor);
+    for (size_t k = 0; k < n; k++) factor[k * n + k] *= 1.0 + 1e-12;
+    if (!invert_positive(n, factor)) return false;
+    memset(w->off, 0, n * p * sizeof *w->off);
+    for (size_t k = 0; k < n; k++)
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < p; i++) w->off[k * p + i] += w->inverse[j * n + k] * w->spread[j * p + i];
+    return true;
+}
+
+static double error_of(const struct walk *w, size_t k)
+{
+    return sqrt(w->m[k * w->n + k]);
+}
+
+/* to := from + `errors` errors of surface k off it. */
+static void go_off(const struct walk *w, size_t k, double errors, double *to)
+{
+    const size_t n = w->model->n_parameters;
+    for (size_t p = 0; p < n; p++) to[p] += errors * error_of(w, k) * w->off[k * n + p];
+}
+
+/* `trial` := `at`, off all surfaces: up from surface `up`, down from others. */
+static void put_side(struct walk *w, size_t up)
+{
+    memcpy(w->trial, w->at, w->model->n_parameters * sizeof *w->trial);
+    for (size_t k = 0; k < w->n; k++) go_off(w, k, k == up ? OFF : -OFF, w->trial);
+}
+
+static void keep_within(const struct walk *w, double *point)
+{
+    for (size_t p = 0; p < w->model->n_parameters; p++) {
+        if (w->job.fixed[p] || (ptrdiff_t)p == w->job.held) continue;
+        if (point[p] < w->job.lower[p]) point[p] = w->job.lower[p];
+        if (point[p] > w->job.upper[p]) point[p] = w->job.upper[p];
+    }
+}
+
+/* Moves a point onto the held surfaces, by D of the last side. */
+static void land(struct walk *w, double *point)
+{
+    const size_t n = w->model->n_parameters;
+    for (int round = 0; round < RETURNS; round++) {
+        double worst = 0.0;
+        look(w, point);
+        for (size_t k = 0; k < w->n; k++) worst = fmax(worst, fabs(w->values[k]) / error_of(w, k));
+        if (worst <= 1e-3 * OFF) break;
+        for (size_t k = 0; k < w->n; k++)
+            for (size_t p = 0; p < n; p++) point[p] -= w->values[k] * w->off[k * n + p];
+        keep_within(w, point);
+    }
+    for (size_t k = 0; k < w->n; k++)
+        if (w->ids[k] >= OF_PARAMETER) point[w->ids[k] - OF_PARAMETER] = 0.0;
+}
+
+/* ---- the walk ---- */
+
+/* The side below all surfaces: slopes off them, the step along them, and its EDM of twice the NLL. False: it
+ * has no covariance, or surfaces depend on each other. */
+static bool take_side(struct walk *w, double *edm)
+{
+    const size_t n = w->model->n_parameters;
+    double *along = w->trial;
+    if (!rows_has_covariance(w->model, w->answer) || !span(w)) return false;
+    memcpy(along, w->gradient, n * sizeof *along);
+    for (size_t k = 0; k < w->n; k++) {
+        w->slopes[k] = dot(n, w->off + k * n, w->gradient);
+        for (size_t p = 0; p < n; p++) along[p] -= w->slopes[k] * w->normals[k * n + p];
+    }
+    spread_of(w, along, w->step);
+    for (size_t p = 0; p < n; p++) w->step[p] = -w->step[p];
+    *edm = fabs(dot(n, along, w->step));
+    return true;
+}
+
+static paritas_status run_side(struct walk *w, size_t up)
+{
+    put_side(w, up);
+    TRY(run(w, w->trial));
+    look(w, w->at);
+    return PARITAS_OK;
+}
+
+/* Onto the surfaces near `at`. Those that depend on nearer ones are left out. False: there are none. */
+static paritas_status begin(struct walk *w, bool *begun)
+{
+    *begun = false;
+    find(w, REACH_OF_FIT);
+    if (w->n == 0) return PARITAS_OK;
+    TRY(run(w, w->at));
+    if (!rows_has_covariance(w->model, w->answer)) return PARITAS_OK;
+    look(w, w->at);
+    while (w->n > 0 && !span(w)) w->n--;
+    if (w->n > 0) land(w, w->at);
+    *begun = w->n > 0;
+    return PARITAS_OK;
+}
+
+/* Goes along the step, and back onto the surfaces, by less until that does not raise the value. */
+static paritas_status go_along(struct walk *w, bool *gone)
+{
+    const size_t n = w->model->n_parameters;
+    const double before = value_of(w), noise = 1e-15 * (1.0 + fabs(before));
+    double part = 1.0;
+    *gone = false;
+    for (int halving = 0; halving < HALVINGS && !*gone; halving++, part *= 0.5) {
+        for (size_t p = 0; p < n; p++) w->trial[p] = w->at[p] + part * w->step[p];
+        keep_within(w, w->trial);
+        land(w, w->trial);
+        TRY(run(w, w->trial));
+        *gone = value_of(w) <= before + noise;
+    }
+    if (*gone) memcpy(w->at, w->trial, n * sizeof *w->at);
+    return PARITAS_OK;
+}
+
+/* Slope of twice the NLL off surface k, per error. */
+static double fall(const struct walk *w, size_t k, double slope)
+{
+    return 2.0 * slope * error_of(w, k);
+}
+
+/* Leaves the first surface off which the NLL falls. At the minimum along surfaces, after take_side. */
+static paritas_status leave(struct walk *w, bool *left)
+{
+    const size_t n = w->model->n_parameters;
+    *left = true;
+    for (size_t k = 0; k < w->n; k++) {
+        TRY(run_side(w, k));
+        const double up = dot(n, w->off + k * n, w->gradient);
+        const bool down = fall(w, k, w->slopes[k]) > SLOPE_LEAST;
+        if (!down && fall(w, k, up) >= -SLOPE_LEAST) continue;
+        go_off(w, k, down ? -RELEASE : RELEASE, w->at);
+        keep_within(w, w->at);
+        drop(w, k);
+        return PARITAS_OK;
+    }
+    *left = false;
+    return PARITAS_OK;
+}
+
+/* `outcome` and `moved`: of kink_surfaces_settle. */
+static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *moved)
+{
+    bool goes_on;
+    TRY(begin(w, &goes_on));
+    for (int round = 0; round < ROUNDS && goes_on; round++) {
+        double edm;
+        TRY(run_side(w, w->n));
+        outcome->iterations++;
+        if (!take_side(w, &edm)) return PARITAS_OK;
+        if (edm > EDM_CLOSER * EDM_TOLERANCE_F64) {
+            const size_t held = w->n;
+            TRY(go_along(w, &goes_on));
+            if (goes_on) continue;
+            if (edm > EDM_TOLERANCE_F64) { /* another surface may be in the way */
+                TRY(begin(w, &goes_on));
+                goes_on = goes_on && w->n != held;
+                continue;
+            }
+            goes_on = true;
+        }
+        const double value = value_of(w);
+        bool left;
+        TRY(leave(w, &left));
+        if (left && w->n > 0) continue;
+        *moved = left;
+        if (left) return PARITAS_OK;
+        outcome->status = PARITAS_FIT_CONVERGED;
+        outcome->edm = edm;
+        outcome->value = value;
+        return PARITAS_OK;
+    }
+    return PARITAS_OK;
+}
+
+/* ---- memory ---- */
+
+static paritas_status walk_open(struct walk *w, struct arena *arena)
+{
+    const size_t n = w->model->n_parameters;
+    arena_open(arena, &w->context->allocator);
+    w->at = arena_array(arena, (4 + 3 * KINK_SURFACES_MOST) * n, sizeof *w->at);
+    w->answer = arena_array(arena, answer_size(w->model), sizeof *w->answer);
+    if (!w->at || !w->answer) return paritas_fail_memory(w->context);
+    w->trial = w->at + n;
+    w->step = w->at + 2 * n;
+    w->gradient = w->at + 3 * n;
+    w->normals = w->at + 4 * n;
+    w->spread = w->normals + KINK_SURFACES_MOST * n;
+    w->off = w->spread + KINK_SURFACES_MOST * n;
+    return PARITAS_OK;
+}
+
+static void set_start(struct walk *w, const double *point)
+{
+    memcpy(w->at, point, w->model->n_parameters * sizeof *w->at);
+    if (w->job.held >= 0) w->at[w->job.held] = w->job.held_at;
+}
+
+paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
+                                    const struct fit_job *job, double *point, struct fit_outcome *outcome,
+                                    bool *moved)
+{
+    struct walk w = {.context = context, .model = model, .job = *job};
+    struct arena arena;
+    paritas_status status = walk_open(&w, &arena);
+    *moved = false;
+    if (status == PARITAS_OK) {
+        set_start(&w, point);
+        status = walk(&w, outcome, moved);
+        if (*moved || outcome->status == PARITAS_FIT_CONVERGED)
+            memcpy(point, w.at, model->n_parameters * sizeof *point);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- errors ---- */
+
+bool kink_surfaces_hold(const struct frozen *model, const struct fit_job *job)
+{
+    size_t id;
+    return model->has_kink_surfaces &&
+           model->family->kink_surfaces_near(model, job->start, REACH_OF_END, 1, &id) > 0;
+}
+
+/* What both sides give, in the order of parameters. */
+struct both {
+    double *matrix;                                  /* n_parameters^2: along surfaces */
+    double *follow[SIDES];                           /* D of each, a row a surface */
+    double stiff[KINK_SURFACES_MOST * KINK_SURFACES_MOST]; /* M^-1 */
+    double errors[KINK_SURFACES_MOST];
+    double edm, pull;
+};
+
+/* Half of V - V N M^-1 N^T V, which is how a side lets parameters move along surfaces. */
+static void add_along(const struct walk *w, double *matrix)
+{
+    const size_t n = w->model->n_parameters, slots = w->model->n_slots;
+    const double *v = w->answer + COVARIANCE_MATRIX(slots);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b <= a; b++) {
+            const size_t i = w->model->slot_of[a], j = w->model->slot_of[b];
+            double sum = v[i > j ? i * slots + j : j * slots + i];
+            for (size_t k = 0; k < w->n; k++) sum -= w->spread[k * n + a] * w->off[k * n + b];
+            matrix[a * n + b] += 0.5 * sum;
+        }
+}
+
+/* A side's EDM and largest pull: along surfaces, and off those where it falls. */
+static void judge_side(const struct walk *w, enum side side, double edm, struct both *both)
+{
+    const size_t n = w->model->n_parameters, slots = w->model->n_slots;
+    const double *v = w->answer + COVARIANCE_MATRIX(slots);
+    double pull = 0.0;
+    for (size_t k = 0; k < w->n; k++) {
+        const double slope = fmax(side == UP ? -w->slopes[k] : w->slopes[k], 0.0);
+        edm += slope * slope * w->m[k * w->n + k];
+        pull = fmax(pull, fall(w, k, slope));
+    }
+    for (size_t p = 0; p < n; p++) {
+        const size_t i = w->model->slot_of[p];
+        double along = w->gradient[p];
+        for (size_t k = 0; k < w->n; k++) along -= w->slopes[k] * w->normals[k * n + p];
+        pull = fmax(pull, fabs(2.0 * along) * sqrt(v[i * slots + i]));
+    }
+    both->edm = fmax(both->edm, edm);
+    both->pull = fmax(both->pull, pull);
+}
+
+static paritas_status add_side(struct walk *w, enum side side, struct both *both, bool *known)
+{
+    const size_t n = w->model->n_parameters;
+    double edm;
+    put_side(w, w->n);
+    for (size_t k = 0; k < w->n && side == UP; k++) go_off(w, k, 2.0 * OFF, w->trial);
+    TRY(run(w, w->trial));
+    look(w, w->at);
+    *known = take_side(w, &edm);
+    if (!*known) return PARITAS_OK;
+    judge_side(w, side, edm, both);
+    add_along(w, both->matrix);
+    memcpy(both->follow[side], w->off, w->n * n * sizeof *w->off);
+    for (size_t k = 0; k < w->n; k++) {
+        const double rise = fmax(side == UP ? w->slopes[k] : -w->slopes[k], 0.0);
+        both->errors[k] += 0.5 / (rise + sqrt(rise * rise + w->inverse[k * w->n + k]));
+        for (size_t j = 0; j < w->n; j++) both->stiff[k * w->n + j] += 0.5 * w->inverse[k * w->n + j];
+    }
+    return PARITAS_OK;
+}
+
+/* Adds what goes off surfaces, with their errors, correlated as their curvature says. */
+static void add_off(const struct walk *w, struct both *both)
+{
+    const size_t n = w->model->n_parameters;
+    double *covariance = both->stiff;
+    for (size_t k = 0; k < w->n; k++)
+        covariance[k * w->n + k] = 1.0 / (both->errors[k] * both->errors[k]);
+    if (!invert_positive(w->n, covariance)) {
+        memset(covariance, 0, sizeof both->stiff);
+        for (size_t k = 0; k < w->n; k++) covariance[k * w->n + k] = both->errors[k] * both->errors[k];
+    }
+    for (enum side side = DOWN; side < SIDES; side++)
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b <= a; b++)
+                for (size_t k = 0; k < w->n; k++)
+                    for (size_t j = 0; j < w->n; j++)
+                        both->matrix[a * n + b] += 0.5 * both->follow[side][k * n + a] *
+                                                   covariance[k * w->n + j] * both->follow[side][j * n + b];
+}
+
+static void put_answer(struct walk *w, const struct both *both, double *answer)
+{
+    const size_t n = w->model->n_parameters, slots = w->model->n_slots;
+    double *scalars = answer + COVARIANCE_SCALAR(slots, 0), *matrix = answer + COVARIANCE_MATRIX(slots);
+    memcpy(answer, w->answer, answer_size(w->model) * sizeof *answer);
+    scalars[COVARIANCE_EDM] = both->edm;
+    scalars[COVARIANCE_PULL] = both->pull;
+    for (size_t a = 0; a < n; a++) {
+        const size_t i = w->model->slot_of[a];
+        for (size_t b = 0; b <= a; b++) {
+            const size_t j = w->model->slot_of[b];
+            matrix[i > j ? i * slots + j : j * slots + i] = both->matrix[a * n + b];
+        }
+        const double variance = both->matrix[a * n + a];
+        answer[COVARIANCE_ERRORS * slots + i] = variance > 0.0 ? sqrt(variance) : 0.0;
+    }
+}
+
+static paritas_status find_covariance(struct walk *w, struct both *both, double *answer)
+{
+    const size_t n = w->model->n_parameters;
+    bool known;
+    find(w, REACH_OF_END);
+    TRY(run(w, w->at));
+    look(w, w->at);
+    known = rows_has_covariance(w->model, w->answer);
+    while (known && w->n > 0 && !span(w)) w->n--;
+    for (enum side side = DOWN; side < SIDES && known; side++) {
+        both->follow[side] = both->matrix + n * n + (size_t)side * KINK_SURFACES_MOST * n;
+        TRY(add_side(w, side, both, &known));
+    }
+    if (known) {
+        add_off(w, both);
+        put_answer(w, both, answer);
+    } else {
+        memcpy(answer, w->answer, answer_size(w->model) * sizeof *answer);
+        answer[COVARIANCE_SCALAR(w->model->n_slots, COVARIANCE_BAD)] = 1.0;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status kink_surfaces_covariance(paritas_context *context, const struct frozen *model,
+                                        const struct fit_job *job, double *answer)
+{
+    struct walk w = {.context = context, .model = model, .job = *job};
+    struct both both = {.edm = 0.0};
+    struct arena arena;
+    paritas_status status = walk_open(&w, &arena);
+    const size_t n = model->n_parameters;
+    both.matrix = arena_array(&arena, n * (n + SIDES * KINK_SURFACES_MOST), sizeof *both.matrix);
+    if (status == PARITAS_OK && !both.matrix) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        set_start(&w, job->start);
+        status = find_covariance(&w, &both, answer);
+    }
+    arena_free(&arena);
+    return status;
+}

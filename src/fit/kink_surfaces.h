@@ -1,0 +1,32 @@
+/* kink_surfaces.h: fits that end where rates have kinks other than at a parameter's 0.
+ *
+ * A clipped rate meets its minimum on a surface g(x) = 0. Its normal n is g's gradient. On either side the NLL
+ * is smooth, with the gradients G- and G+, which differ along n. A minimum on surfaces meets two conditions:
+ * along them the NLL has no slope, and off each surface it falls on neither side.
+ *
+ * Newton's method does not see surfaces, and ends beside them without progress. From there a fit walks on them.
+ * With the covariance V of one side, M = N^T V N and D = V N M^-1, columns of which go off one surface each:
+ *
+ *   step along surfaces   -V (G - N s),   slope off a surface   s = D^T G
+ *
+ * (Newton's step under linear constraints: Nocedal and Wright, Numerical Optimization, 16.1.)
+ *
+ * Errors are those of kinks.h: off a surface the mean of what both sides allow, others following; along
+ * surfaces the mean of both sides' covariances. */
+#pragma once
+
+#include "fit/fit_rows.h"
+
+/* Are surfaces at the job's start? */
+bool kink_surfaces_hold(const struct frozen *model, const struct fit_job *job);
+
+/* Continues a fit that ended at `point`, if surfaces are near. `outcome`: CONVERGED if it now is at a minimum
+ * on them. `moved`: the point left a surface, and Newton's method may go on from there. */
+paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
+                                    const struct fit_job *job, double *point, struct fit_outcome *outcome,
+                                    bool *moved);
+
+/* A covariance's answer, as of kinks_covariance, for a start on surfaces. Parameters that have their kink at 0
+ * there are surfaces, too. */
+paritas_status kink_surfaces_covariance(paritas_context *context, const struct frozen *model,
+                                        const struct fit_job *job, double *answer);
