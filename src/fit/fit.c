@@ -19,7 +19,7 @@
 
 #define EDM_OF_ROUNDING 1e-14 /* below, the gradient is rounding, magnified by large errors */
 #define CONTINUATIONS 3
-#define WALKS 6             /* of a fit on kink surfaces, each after Newton's method */
+#define WALKS 6                       /* of a fit on kink surfaces, each after Newton's method */
 #define ITERATIONS_BESIDE_SURFACES 30 /* of Newton's method before a walk */
 
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
@@ -400,8 +400,8 @@ static void block_close(paritas_context *context, struct block *block)
 
 static bool is_stuck(const struct fit_outcome *outcome)
 {
-    return outcome->inside && (outcome->status == PARITAS_FIT_NO_PROGRESS ||
-                               outcome->status == PARITAS_FIT_AT_ITERATION_LIMIT);
+    return outcome->inside &&
+           (outcome->status == PARITAS_FIT_NO_PROGRESS || outcome->status == PARITAS_FIT_AT_ITERATION_LIMIT);
 }
 
 /* Fits that ended beside kink surfaces walk on them; others get the iterations that are left. */

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-#define REACH_OF_FIT 0.03  /* errors: a fit that makes no progress is that near to its surfaces */
-#define REACH_OF_END 1e-6  /* errors: a minimum lies on these */
-#define OFF 1e-10          /* errors: where a side's derivatives are taken */
-#define ROUNDS 40          /* steps of a walk */
-#define RETURNS 8          /* steps back onto surfaces */
-#define HALVINGS 12        /* of a step */
-#define RELEASE 1e-3       /* errors: how far a fit leaves a surface */
-#define SLOPE_LEAST 1e-6   /* of twice the NLL per error: flat off a surface */
+#define REACH_OF_FIT 0.03 /* errors: a fit that makes no progress is that near to its surfaces */
+#define REACH_OF_END 1e-6 /* errors: a minimum lies on these */
+#define OFF 1e-10         /* errors: where a side's derivatives are taken */
+#define ROUNDS 40         /* steps of a walk */
+#define CLOSE_STEPS 4     /* within the tolerance */
+#define RETURNS 8         /* steps back onto surfaces */
+#define HALVINGS 12       /* of a step */
+#define RELEASE 1e-3      /* errors: how far a fit leaves a surface */
+#define SLOPE_LEAST 1e-6  /* of twice the NLL per error: flat off a surface */
 
 enum side { DOWN, UP, SIDES };
 
@@ -28,7 +29,11 @@ struct walk {
     double *at, *trial, *step;
     double *normals, *spread, *off; /* a row a surface: n, V n, a column of D */
     double *gradient;
+    double *along;                               /* the gradient less its part off surfaces */
+    double *last, *last_gradient, *last_normals; /* before the last step */
+    double *v; /* n_parameters^2: V, then what steps tell of the inverse Hessian along surfaces */
     double *answer;
+    bool whole; /* has it the matrix? */
     /* n x n: M, its inverse */
     double m[KINK_SURFACES_MOST * KINK_SURFACES_MOST], inverse[KINK_SURFACES_MOST * KINK_SURFACES_MOST];
 };
@@ -60,6 +65,11 @@ static void drop(struct walk *w, size_t k)
     for (size_t i = k; i < w->n; i++) w->ids[i] = w->ids[i + 1];
 }
 
+static bool moves(const struct walk *w, size_t p)
+{
+    return !w->job.fixed[p] && (ptrdiff_t)p != w->job.held;
+}
+
 static double width_of(const struct frozen *model, size_t p)
 {
     return model->width[p] > 0.0 ? model->width[p] : 1.0;
@@ -86,18 +96,19 @@ static void take_answer(void *user, const struct fit_job *job, const double *ans
 {
     struct walk *w = user;
     (void)job;
-    memcpy(w->answer, answer, answer_size(w->model) * sizeof *answer);
+    memcpy(w->answer, answer, COVARIANCE_SIZE(w->model->n_slots, w->whole) * sizeof *answer);
 }
 
-/* The covariance's answer and the gradient at a point. */
-static paritas_status run(struct walk *w, const double *point)
+/* The covariance's answer and the gradient at a point. `whole`: with the matrix. */
+static paritas_status run(struct walk *w, const double *point, bool whole)
 {
+    w->whole = whole;
     struct fit_job job = w->job;
     job.start = point;
     TRY(rows_fits_run(w->context, w->context->host,
                       &(struct rows_fits){.model = w->model,
                                           .entry = w->model->family->covariance,
-                                          .args = {[FIT_ARG_WHOLE] = 1},
+                                          .args = {[FIT_ARG_WHOLE] = whole},
                                           .n = 1,
                                           .jobs = &job,
                                           .take = take_answer,
@@ -112,19 +123,31 @@ static double value_of(const struct walk *w)
     return w->answer[COVARIANCE_SCALAR(w->model->n_slots, COVARIANCE_VALUE)];
 }
 
-/* V x into `to`. */
-static void spread_of(const struct walk *w, const double *x, double *to)
+/* V of the last run. Without one, that of the constraints alone: steps tell the rest. */
+static void take_v(struct walk *w)
 {
     const size_t n = w->model->n_parameters, slots = w->model->n_slots;
     const double *matrix = w->answer + COVARIANCE_MATRIX(slots);
-    for (size_t a = 0; a < n; a++) {
-        double sum = 0.0;
-        for (size_t b = 0; b < n; b++) {
-            const size_t i = w->model->slot_of[a], j = w->model->slot_of[b];
-            if (x[b] != 0.0) sum += matrix[i > j ? i * slots + j : j * slots + i] * x[b];
-        }
-        to[a] = sum;
+    if (!rows_has_covariance(w->model, w->answer)) {
+        memset(w->v, 0, n * n * sizeof *w->v);
+        for (size_t p = 0; p < n; p++)
+            if (moves(w, p)) w->v[p * n + p] = width_of(w->model, p) * width_of(w->model, p);
+        return;
     }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b <= a; b++) {
+            const size_t i = w->model->slot_of[a], j = w->model->slot_of[b];
+            w->v[a * n + b] = w->v[b * n + a] = matrix[i > j ? i * slots + j : j * slots + i];
+        }
+}
+
+/* V x into `to`. */
+static void spread_of(const struct walk *w, const double *x, double *to)
+{
+    const size_t n = w->model->n_parameters;
+    memset(to, 0, n * sizeof *to);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n && x[a] != 0.0; b++) to[b] += w->v[a * n + b] * x[a];
 }
 
 static double dot(size_t n, const double *a, const double *b)
@@ -174,7 +197,7 @@ static void put_side(struct walk *w, size_t up)
 static void keep_within(const struct walk *w, double *point)
 {
     for (size_t p = 0; p < w->model->n_parameters; p++) {
-        if (w->job.fixed[p] || (ptrdiff_t)p == w->job.held) continue;
+        if (!moves(w, p)) continue;
         if (point[p] < w->job.lower[p]) point[p] = w->job.lower[p];
         if (point[p] > w->job.upper[p]) point[p] = w->job.upper[p];
     }
@@ -199,28 +222,49 @@ static void land(struct walk *w, double *point)
 
 /* ---- the walk ---- */
 
-/* The side below all surfaces: slopes off them, the step along them, and its EDM of twice the NLL. False: it
- * has no covariance, or surfaces depend on each other. */
+/* The side below all surfaces: slopes off them, the step along them, and its EDM of twice the NLL. False: the
+ * surfaces depend on each other. */
 static bool take_side(struct walk *w, double *edm)
 {
     const size_t n = w->model->n_parameters;
-    double *along = w->trial;
-    if (!rows_has_covariance(w->model, w->answer) || !span(w)) return false;
-    memcpy(along, w->gradient, n * sizeof *along);
+    if (!span(w)) return false;
+    memcpy(w->along, w->gradient, n * sizeof *w->along);
     for (size_t k = 0; k < w->n; k++) {
         w->slopes[k] = dot(n, w->off + k * n, w->gradient);
-        for (size_t p = 0; p < n; p++) along[p] -= w->slopes[k] * w->normals[k * n + p];
+        for (size_t p = 0; p < n; p++) w->along[p] -= w->slopes[k] * w->normals[k * n + p];
     }
-    spread_of(w, along, w->step);
+    spread_of(w, w->along, w->step);
     for (size_t p = 0; p < n; p++) w->step[p] = -w->step[p];
-    *edm = fabs(dot(n, along, w->step));
+    *edm = fabs(dot(n, w->along, w->step));
     return true;
+}
+
+/* What the last step tells of curvature along surfaces, by BFGS (Nocedal and Wright, 6.17): that of the
+ * Lagrangian, to which surfaces that bend add theirs. */
+static void learn(struct walk *w)
+{
+    const size_t n = w->model->n_parameters;
+    double *moved = w->last, *turned = w->last_gradient, *vy = w->trial;
+    for (size_t p = 0; p < n; p++) {
+        moved[p] = w->at[p] - moved[p];
+        turned[p] = w->along[p] - turned[p];
+    }
+    for (size_t k = 0; k < w->n; k++)
+        for (size_t p = 0; p < n; p++) turned[p] += w->slopes[k] * w->last_normals[k * n + p];
+    const double curved = dot(n, moved, turned);
+    spread_of(w, turned, vy);
+    const double size = dot(n, turned, vy);
+    if (!(curved > 0.0 && size > 0.0)) return;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++)
+            w->v[a * n + b] += (1.0 + size / curved) * moved[a] * moved[b] / curved -
+                               (vy[a] * moved[b] + moved[a] * vy[b]) / curved;
 }
 
 static paritas_status run_side(struct walk *w, size_t up)
 {
     put_side(w, up);
-    TRY(run(w, w->trial));
+    TRY(run(w, w->trial, false));
     look(w, w->at);
     return PARITAS_OK;
 }
@@ -231,8 +275,8 @@ static paritas_status begin(struct walk *w, bool *begun)
     *begun = false;
     find(w, REACH_OF_FIT);
     if (w->n == 0) return PARITAS_OK;
-    TRY(run(w, w->at));
-    if (!rows_has_covariance(w->model, w->answer)) return PARITAS_OK;
+    TRY(run(w, w->at, true));
+    take_v(w);
     look(w, w->at);
     while (w->n > 0 && !span(w)) w->n--;
     if (w->n > 0) land(w, w->at);
@@ -246,12 +290,15 @@ static paritas_status go_along(struct walk *w, bool *gone)
     const size_t n = w->model->n_parameters;
     const double before = value_of(w), noise = 1e-15 * (1.0 + fabs(before));
     double part = 1.0;
+    memcpy(w->last, w->at, n * sizeof *w->last);
+    memcpy(w->last_gradient, w->gradient, n * sizeof *w->last_gradient);
+    memcpy(w->last_normals, w->normals, w->n * n * sizeof *w->normals);
     *gone = false;
     for (int halving = 0; halving < HALVINGS && !*gone; halving++, part *= 0.5) {
         for (size_t p = 0; p < n; p++) w->trial[p] = w->at[p] + part * w->step[p];
         keep_within(w, w->trial);
         land(w, w->trial);
-        TRY(run(w, w->trial));
+        TRY(run(w, w->trial, false));
         *gone = value_of(w) <= before + noise;
     }
     if (*gone) memcpy(w->at, w->trial, n * sizeof *w->at);
@@ -283,37 +330,45 @@ static paritas_status leave(struct walk *w, bool *left)
     return PARITAS_OK;
 }
 
+/* At the minimum along surfaces: leaves one of them, or ends. */
+static paritas_status end_walk(struct walk *w, double edm, struct fit_outcome *outcome, bool *goes_on,
+                               bool *moved)
+{
+    const double value = value_of(w);
+    bool left;
+    TRY(leave(w, &left));
+    *goes_on = left && w->n > 0;
+    *moved = left && w->n == 0;
+    if (left) return PARITAS_OK;
+    outcome->status = PARITAS_FIT_CONVERGED;
+    outcome->edm = edm;
+    outcome->value = value;
+    return PARITAS_OK;
+}
+
 /* `outcome` and `moved`: of kink_surfaces_settle. */
 static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *moved)
 {
-    bool goes_on;
+    bool goes_on, gone = false;
+    int close = 0; /* steps within the tolerance: a few, as far as rounding lets them */
     TRY(begin(w, &goes_on));
     for (int round = 0; round < ROUNDS && goes_on; round++) {
         double edm;
         TRY(run_side(w, w->n));
         outcome->iterations++;
-        if (!take_side(w, &edm)) return PARITAS_OK;
-        if (edm > EDM_CLOSER * EDM_TOLERANCE_F64) {
-            const size_t held = w->n;
-            TRY(go_along(w, &goes_on));
-            if (goes_on) continue;
-            if (edm > EDM_TOLERANCE_F64) { /* another surface may be in the way */
-                TRY(begin(w, &goes_on));
-                goes_on = goes_on && w->n != held;
-                continue;
-            }
-            goes_on = true;
+        if (!take_side(w, &edm)) break;
+        if (gone) {
+            learn(w);
+            take_side(w, &edm);
         }
-        const double value = value_of(w);
-        bool left;
-        TRY(leave(w, &left));
-        if (left && w->n > 0) continue;
-        *moved = left;
-        if (left) return PARITAS_OK;
-        outcome->status = PARITAS_FIT_CONVERGED;
-        outcome->edm = edm;
-        outcome->value = value;
-        return PARITAS_OK;
+        gone = false;
+        close += edm <= EDM_TOLERANCE_F64;
+        if (edm > EDM_CLOSER * EDM_TOLERANCE_F64 && close < CLOSE_STEPS) TRY(go_along(w, &gone));
+        if (gone) continue;
+        if (edm > EDM_TOLERANCE_F64)
+            TRY(begin(w, &goes_on)); /* other surfaces may be in the way */
+        else
+            TRY(end_walk(w, edm, outcome, &goes_on, moved));
     }
     return PARITAS_OK;
 }
@@ -324,15 +379,15 @@ static paritas_status walk_open(struct walk *w, struct arena *arena)
 {
     const size_t n = w->model->n_parameters;
     arena_open(arena, &w->context->allocator);
-    w->at = arena_array(arena, (4 + 3 * KINK_SURFACES_MOST) * n, sizeof *w->at);
+    w->at = arena_array(arena, (7 + 4 * KINK_SURFACES_MOST + n) * n, sizeof *w->at);
     w->answer = arena_array(arena, answer_size(w->model), sizeof *w->answer);
     if (!w->at || !w->answer) return paritas_fail_memory(w->context);
-    w->trial = w->at + n;
-    w->step = w->at + 2 * n;
-    w->gradient = w->at + 3 * n;
-    w->normals = w->at + 4 * n;
-    w->spread = w->normals + KINK_SURFACES_MOST * n;
-    w->off = w->spread + KINK_SURFACES_MOST * n;
+    double **rows[] = {&w->trial, &w->step, &w->gradient, &w->along, &w->last, &w->last_gradient},
+           **lists[] = {&w->normals, &w->spread, &w->off, &w->last_normals}, *at = w->at;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) *rows[k] = at += n;
+    at += n;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++, at += KINK_SURFACES_MOST * n) *lists[k] = at;
+    w->v = at;
     return PARITAS_OK;
 }
 
@@ -371,65 +426,59 @@ bool kink_surfaces_hold(const struct frozen *model, const struct fit_job *job)
 
 /* What both sides give, in the order of parameters. */
 struct both {
-    double *matrix;                                  /* n_parameters^2: along surfaces */
-    double *follow[SIDES];                           /* D of each, a row a surface */
+    double *matrix;                                        /* n_parameters^2: along surfaces */
+    double *follow[SIDES];                                 /* D of each, a row a surface */
     double stiff[KINK_SURFACES_MOST * KINK_SURFACES_MOST]; /* M^-1 */
     double errors[KINK_SURFACES_MOST];
     double edm, pull;
+    double sides; /* that have a covariance */
 };
 
-/* Half of V - V N M^-1 N^T V, which is how a side lets parameters move along surfaces. */
+/* V - V N M^-1 N^T V: how a side lets parameters move along surfaces. */
 static void add_along(const struct walk *w, double *matrix)
 {
-    const size_t n = w->model->n_parameters, slots = w->model->n_slots;
-    const double *v = w->answer + COVARIANCE_MATRIX(slots);
+    const size_t n = w->model->n_parameters;
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b <= a; b++) {
-            const size_t i = w->model->slot_of[a], j = w->model->slot_of[b];
-            double sum = v[i > j ? i * slots + j : j * slots + i];
+            double sum = w->v[a * n + b];
             for (size_t k = 0; k < w->n; k++) sum -= w->spread[k * n + a] * w->off[k * n + b];
-            matrix[a * n + b] += 0.5 * sum;
+            matrix[a * n + b] += sum;
         }
 }
 
 /* A side's EDM and largest pull: along surfaces, and off those where it falls. */
 static void judge_side(const struct walk *w, enum side side, double edm, struct both *both)
 {
-    const size_t n = w->model->n_parameters, slots = w->model->n_slots;
-    const double *v = w->answer + COVARIANCE_MATRIX(slots);
+    const size_t n = w->model->n_parameters;
     double pull = 0.0;
     for (size_t k = 0; k < w->n; k++) {
         const double slope = fmax(side == UP ? -w->slopes[k] : w->slopes[k], 0.0);
         edm += slope * slope * w->m[k * w->n + k];
         pull = fmax(pull, fall(w, k, slope));
     }
-    for (size_t p = 0; p < n; p++) {
-        const size_t i = w->model->slot_of[p];
-        double along = w->gradient[p];
-        for (size_t k = 0; k < w->n; k++) along -= w->slopes[k] * w->normals[k * n + p];
-        pull = fmax(pull, fabs(2.0 * along) * sqrt(v[i * slots + i]));
-    }
+    for (size_t p = 0; p < n; p++) pull = fmax(pull, fabs(2.0 * w->along[p]) * sqrt(w->v[p * n + p]));
     both->edm = fmax(both->edm, edm);
     both->pull = fmax(both->pull, pull);
 }
 
-static paritas_status add_side(struct walk *w, enum side side, struct both *both, bool *known)
+static paritas_status add_side(struct walk *w, enum side side, struct both *both)
 {
     const size_t n = w->model->n_parameters;
     double edm;
     put_side(w, w->n);
     for (size_t k = 0; k < w->n && side == UP; k++) go_off(w, k, 2.0 * OFF, w->trial);
-    TRY(run(w, w->trial));
+    TRY(run(w, w->trial, true));
     look(w, w->at);
-    *known = take_side(w, &edm);
-    if (!*known) return PARITAS_OK;
+    take_v(w);
+    if (!rows_has_covariance(w->model, w->answer) || !take_side(w, &edm)) return PARITAS_OK;
+    both->sides += 1.0;
     judge_side(w, side, edm, both);
     add_along(w, both->matrix);
     memcpy(both->follow[side], w->off, w->n * n * sizeof *w->off);
     for (size_t k = 0; k < w->n; k++) {
         const double rise = fmax(side == UP ? w->slopes[k] : -w->slopes[k], 0.0);
-        both->errors[k] += 0.5 / (rise + sqrt(rise * rise + w->inverse[k * w->n + k]));
-        for (size_t j = 0; j < w->n; j++) both->stiff[k * w->n + j] += 0.5 * w->inverse[k * w->n + j];
+        both->errors[k] += 1.0 / (rise + sqrt(rise * rise + w->inverse[k * w->n + k]));
+        for (size_t j = 0; j < w->n; j++) both->stiff[k * w->n + j] += w->inverse[k * w->n + j];
     }
     return PARITAS_OK;
 }
@@ -439,8 +488,9 @@ static void add_off(const struct walk *w, struct both *both)
 {
     const size_t n = w->model->n_parameters;
     double *covariance = both->stiff;
-    for (size_t k = 0; k < w->n; k++)
-        covariance[k * w->n + k] = 1.0 / (both->errors[k] * both->errors[k]);
+    for (size_t k = 0; k < w->n * w->n; k++) covariance[k] /= both->sides;
+    for (size_t k = 0; k < w->n; k++) both->errors[k] /= both->sides;
+    for (size_t k = 0; k < w->n; k++) covariance[k * w->n + k] = 1.0 / (both->errors[k] * both->errors[k]);
     if (!invert_positive(w->n, covariance)) {
         memset(covariance, 0, sizeof both->stiff);
         for (size_t k = 0; k < w->n; k++) covariance[k * w->n + k] = both->errors[k] * both->errors[k];
@@ -450,8 +500,8 @@ static void add_off(const struct walk *w, struct both *both)
             for (size_t b = 0; b <= a; b++)
                 for (size_t k = 0; k < w->n; k++)
                     for (size_t j = 0; j < w->n; j++)
-                        both->matrix[a * n + b] += 0.5 * both->follow[side][k * n + a] *
-                                                   covariance[k * w->n + j] * both->follow[side][j * n + b];
+                        both->matrix[a * n + b] += both->follow[side][k * n + a] * covariance[k * w->n + j] *
+                                                   both->follow[side][j * n + b];
 }
 
 static void put_answer(struct walk *w, const struct both *both, double *answer)
@@ -459,15 +509,16 @@ static void put_answer(struct walk *w, const struct both *both, double *answer)
     const size_t n = w->model->n_parameters, slots = w->model->n_slots;
     double *scalars = answer + COVARIANCE_SCALAR(slots, 0), *matrix = answer + COVARIANCE_MATRIX(slots);
     memcpy(answer, w->answer, answer_size(w->model) * sizeof *answer);
+    scalars[COVARIANCE_BAD] = 0.0;
     scalars[COVARIANCE_EDM] = both->edm;
     scalars[COVARIANCE_PULL] = both->pull;
     for (size_t a = 0; a < n; a++) {
         const size_t i = w->model->slot_of[a];
         for (size_t b = 0; b <= a; b++) {
             const size_t j = w->model->slot_of[b];
-            matrix[i > j ? i * slots + j : j * slots + i] = both->matrix[a * n + b];
+            matrix[i > j ? i * slots + j : j * slots + i] = both->matrix[a * n + b] / both->sides;
         }
-        const double variance = both->matrix[a * n + a];
+        const double variance = both->matrix[a * n + a] / both->sides;
         answer[COVARIANCE_ERRORS * slots + i] = variance > 0.0 ? sqrt(variance) : 0.0;
     }
 }
@@ -475,22 +526,20 @@ static void put_answer(struct walk *w, const struct both *both, double *answer)
 static paritas_status find_covariance(struct walk *w, struct both *both, double *answer)
 {
     const size_t n = w->model->n_parameters;
-    bool known;
     find(w, REACH_OF_END);
-    TRY(run(w, w->at));
+    TRY(run(w, w->at, true));
     look(w, w->at);
-    known = rows_has_covariance(w->model, w->answer);
-    while (known && w->n > 0 && !span(w)) w->n--;
-    for (enum side side = DOWN; side < SIDES && known; side++) {
+    take_v(w);
+    while (w->n > 0 && !span(w)) w->n--;
+    for (enum side side = DOWN; side < SIDES; side++) {
         both->follow[side] = both->matrix + n * n + (size_t)side * KINK_SURFACES_MOST * n;
-        TRY(add_side(w, side, both, &known));
+        TRY(add_side(w, side, both));
     }
-    if (known) {
+    if (both->sides > 0.0) {
         add_off(w, both);
         put_answer(w, both, answer);
     } else {
         memcpy(answer, w->answer, answer_size(w->model) * sizeof *answer);
-        answer[COVARIANCE_SCALAR(w->model->n_slots, COVARIANCE_BAD)] = 1.0;
     }
     return PARITAS_OK;
 }

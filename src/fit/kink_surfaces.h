@@ -1,18 +1,20 @@
 /* kink_surfaces.h: fits that end where rates have kinks other than at a parameter's 0.
  *
- * A clipped rate meets its minimum on a surface g(x) = 0. Its normal n is g's gradient. On either side the NLL
- * is smooth, with the gradients G- and G+, which differ along n. A minimum on surfaces meets two conditions:
+ * A clipped rate meets its minimum on a surface g(x) = 0 with the normal n, g's gradient. On either side the
+ * NLL is smooth. Its gradients there, G- and G+, differ along n. A minimum on surfaces meets two conditions:
  * along them the NLL has no slope, and off each surface it falls on neither side.
  *
- * Newton's method does not see surfaces, and ends beside them without progress. From there a fit walks on them.
- * With the covariance V of one side, M = N^T V N and D = V N M^-1, columns of which go off one surface each:
+ * Newton's method does not see surfaces, and ends beside them without progress. From there a fit walks on
+ * them. V is the covariance of one side, N has the normals, M = N^T V N. Column k of D = V N M^-1 goes off
+ * surface k and stays on the others, and other parameters follow:
  *
- *   step along surfaces   -V (G - N s),   slope off a surface   s = D^T G
+ *   step along surfaces   -V (G - N s),   slopes off them   s = D^T G
  *
- * (Newton's step under linear constraints: Nocedal and Wright, Numerical Optimization, 16.1.)
+ * (Newton's step under linear constraints: Nocedal and Wright, Numerical Optimization, 16.1.) Surfaces bend.
+ * What that adds to the curvature along them, steps tell (BFGS).
  *
  * Errors are those of kinks.h: off a surface the mean of what both sides allow, others following; along
- * surfaces the mean of both sides' covariances. */
+ * surfaces the mean of both sides' covariances. A side without a covariance is left out. */
 #pragma once
 
 #include "fit/fit_rows.h"
@@ -20,8 +22,8 @@
 /* Are surfaces at the job's start? */
 bool kink_surfaces_hold(const struct frozen *model, const struct fit_job *job);
 
-/* Continues a fit that ended at `point`, if surfaces are near. `outcome`: CONVERGED if it now is at a minimum
- * on them. `moved`: the point left a surface, and Newton's method may go on from there. */
+/* Continues a fit that ended at `point`, if surfaces are near. `outcome`: CONVERGED if it now is at a
+ * minimum on them. `moved`: the point left a surface, and Newton's method may go on from there. */
 paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
                                     const struct fit_job *job, double *point, struct fit_outcome *outcome,
                                     bool *moved);

@@ -82,7 +82,7 @@ static double shift_at(const struct hf_modifier *m, double nominal, uint32_t bin
     return odd * x + even * 0.125 * square * (15.0 + square * (3.0 * square - 10.0));
 }
 
-/* A bin's distance from its edge at a point, up to `error` each parameter's part: the sum of their squares. */
+/* A bin's base less its edge. `squares`: what each parameter's width does to it, squared and added. */
 static double base_at(const struct hf_spec *spec, const struct hf_sample *sample, uint32_t bin,
                       const double *point, const double *widths, double *squares)
 {
