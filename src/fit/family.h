@@ -52,8 +52,8 @@ struct paritas_family {
                                          const double *data, const double *point, const double *weights,
                                          double *differences);
     /* Surfaces on which rates have kinks (kink_surfaces.h). The first puts the numbers of those nearer than
-     * `reach` widths into `ids`, at most `most`, the nearest first, and returns how many. The second returns g
-     * of one, and puts its derivatives by n_parameters into `normal`. NULL together. */
+     * `reach` widths into `ids`, at most `most`, the nearest first, and returns how many. The second
+     * returns g of one, and puts its derivatives by n_parameters into `normal`. NULL together. */
     size_t (*kink_surfaces_near)(const struct frozen *model, const double *point, double reach, size_t most,
                                  size_t *ids);
     double (*kink_surface)(const struct frozen *model, const double *point, size_t id, double *normal);

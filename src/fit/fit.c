@@ -19,8 +19,7 @@
 
 #define EDM_OF_ROUNDING 1e-14 /* below, the gradient is rounding, magnified by large errors */
 #define CONTINUATIONS 3
-#define WALKS 6                       /* of a fit on kink surfaces, each after Newton's method */
-#define ITERATIONS_BESIDE_SURFACES 30 /* of Newton's method before a walk */
+#define WALKS 6 /* of a fit on kink surfaces, each after Newton's method */
 
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
@@ -130,7 +129,6 @@ struct block {
     double *parameters;           /* n rows: current points */
     double *own;                  /* used if the caller wants no parameters */
     size_t *open, n_open;         /* fits that failed confirmation */
-    bool walks;                   /* fits may walk on kink surfaces */
     const paritas_fit_answers *answers;
 };
 
@@ -175,9 +173,8 @@ static paritas_status fit_some(paritas_context *context, struct paritas_device *
     memcpy(call.args, block->method->args, sizeof call.args);
     call.args[FIT_ARG_FLAGS] = flags;
     if (minimizer != block->method->minimizer) call.args[FIT_ARG_ITERATIONS] = iteration_limit[minimizer];
-    if (block->walks && minimizer == PARITAS_MINIMIZER_NEWTON &&
-        call.args[FIT_ARG_ITERATIONS] > ITERATIONS_BESIDE_SURFACES)
-        call.args[FIT_ARG_ITERATIONS] = ITERATIONS_BESIDE_SURFACES;
+    if (minimizer == PARITAS_MINIMIZER_NEWTON)
+        call.args[FIT_ARG_ITERATIONS] = kink_surfaces_limit(block->model, call.args[FIT_ARG_ITERATIONS]);
     return rows_fits_run(context, device, &call);
 }
 
@@ -398,43 +395,20 @@ static void block_close(paritas_context *context, struct block *block)
     paritas_release(&context->allocator, block->own);
 }
 
-static bool is_stuck(const struct fit_outcome *outcome)
-{
-    return outcome->inside &&
-           (outcome->status == PARITAS_FIT_NO_PROGRESS || outcome->status == PARITAS_FIT_AT_ITERATION_LIMIT);
-}
-
-/* Fits that ended beside kink surfaces walk on them; others get the iterations that are left. */
-static paritas_status settle_on_surfaces(paritas_context *context, struct block *block)
-{
-    const uint32_t closer = FIT_FROM_NEAR | FIT_TO_CLOSER;
-    for (size_t i = 0; i < block->n; i++) {
-        struct fit_outcome *outcome = &block->outcomes[i];
-        bool moved = true;
-        for (unsigned walk = 0; walk < WALKS && moved && is_stuck(outcome); walk++) {
-            TRY(kink_surfaces_settle(context, block->model, &block->jobs[i], point_of(block, i), outcome,
-                                     &moved));
-            block->walks = moved;
-            if (is_stuck(outcome))
-                TRY(fit_some(context, context->host, block, PARITAS_MINIMIZER_NEWTON, closer, true, 1, &i));
-            block->walks = true;
-        }
-    }
-    return PARITAS_OK;
-}
-
 static paritas_status block_fit(paritas_context *context, struct block *block, size_t n,
                                 const paritas_job *jobs)
 {
     const struct launch_stages stages = {run_stage, next_stage, block};
     block->n = n;
-    block->walks = block->model->has_kink_surfaces &&
-                   block->method->args[FIT_ARG_ITERATIONS] > ITERATIONS_BESIDE_SURFACES;
     block->parameters = block->own ? block->own : block->answers->parameters;
     memset(block->outcomes, 0, n * sizeof *block->outcomes);
     for (size_t i = 0; i < n; i++) block->jobs[i] = complete(block->model, &jobs[i], i);
     TRY(launch_in_stages(context, context->device, &stages, n));
-    return block->walks ? settle_on_surfaces(context, block) : PARITAS_OK;
+    for (size_t i = 0; i < n; i++)
+        TRY(kink_surfaces_settle(context, block->model, &block->jobs[i],
+                                 block->method->args[FIT_ARG_ITERATIONS], point_of(block, i),
+                                 &block->outcomes[i]));
+    return PARITAS_OK;
 }
 
 paritas_fit_answers fit_answers_from(const paritas_fit_answers *all, size_t i, size_t p)

@@ -9,12 +9,14 @@
 #define REACH_OF_FIT 0.03 /* errors: a fit that makes no progress is that near to its surfaces */
 #define REACH_OF_END 1e-6 /* errors: a minimum lies on these */
 #define OFF 1e-10         /* errors: where a side's derivatives are taken */
-#define ROUNDS 40         /* steps of a walk */
-#define CLOSE_STEPS 4     /* within the tolerance */
-#define RETURNS 8         /* steps back onto surfaces */
-#define HALVINGS 12       /* of a step */
-#define RELEASE 1e-3      /* errors: how far a fit leaves a surface */
-#define SLOPE_LEAST 1e-6  /* of twice the NLL per error: flat off a surface */
+#define KINK_SURFACES_ITERATIONS 30
+#define WALKS 4          /* of a fit, each after Newton's method */
+#define ROUNDS 30        /* steps of a walk */
+#define CLOSE_STEPS 4    /* within the tolerance */
+#define RETURNS 8        /* steps back onto surfaces */
+#define HALVINGS 8       /* of a step */
+#define RELEASE 1e-3     /* errors: how far a fit leaves a surface */
+#define SLOPE_LEAST 1e-6 /* of twice the NLL per error: flat off a surface */
 
 enum side { DOWN, UP, SIDES };
 
@@ -222,9 +224,19 @@ static void land(struct walk *w, double *point)
 
 /* ---- the walk ---- */
 
-/* The side below all surfaces: slopes off them, the step along them, and its EDM of twice the NLL. False: the
- * surfaces depend on each other. */
-static bool take_side(struct walk *w, double *edm)
+/* A parameter stays where it is, and V is that of the others. */
+static void hold(struct walk *w, size_t p)
+{
+    const size_t n = w->model->n_parameters;
+    const double own = w->v[p * n + p];
+    memcpy(w->trial, w->v + p * n, n * sizeof *w->trial);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) w->v[a * n + b] -= w->trial[a] * w->trial[b] / own;
+    for (size_t a = 0; a < n; a++) w->v[a * n + p] = w->v[p * n + a] = 0.0;
+}
+
+/* The step along surfaces, and slopes off them. False: they depend on each other. */
+static bool find_step(struct walk *w)
 {
     const size_t n = w->model->n_parameters;
     if (!span(w)) return false;
@@ -235,8 +247,29 @@ static bool take_side(struct walk *w, double *edm)
     }
     spread_of(w, w->along, w->step);
     for (size_t p = 0; p < n; p++) w->step[p] = -w->step[p];
-    *edm = fabs(dot(n, w->along, w->step));
     return true;
+}
+
+/* A parameter that the step moves beyond its bound; n_parameters: there is none. */
+static size_t beyond_bound(const struct walk *w)
+{
+    const size_t n = w->model->n_parameters;
+    for (size_t p = 0; p < n; p++)
+        if (w->v[p * n + p] > 0.0 && ((w->step[p] < 0.0 && w->at[p] <= w->job.lower[p]) ||
+                                      (w->step[p] > 0.0 && w->at[p] >= w->job.upper[p])))
+            return p;
+    return n;
+}
+
+/* The side below all surfaces: the step, and its EDM of twice the NLL. Parameters at bounds stay there if the
+ * step would take them beyond. False: surfaces depend on each other. */
+static bool take_side(struct walk *w, double *edm)
+{
+    const size_t n = w->model->n_parameters;
+    bool known = find_step(w);
+    for (size_t p = 0; known && (p = beyond_bound(w)) < n; known = find_step(w)) hold(w, p);
+    *edm = known ? fabs(dot(n, w->along, w->step)) : 0.0;
+    return known;
 }
 
 /* What the last step tells of curvature along surfaces, by BFGS (Nocedal and Wright, 6.17): that of the
@@ -284,12 +317,23 @@ static paritas_status begin(struct walk *w, bool *begun)
     return PARITAS_OK;
 }
 
+/* How much of the step there is before a bound, at most all of it. */
+static double part_within(const struct walk *w)
+{
+    double part = 1.0;
+    for (size_t p = 0; p < w->model->n_parameters; p++) {
+        const double bound = w->step[p] > 0.0 ? w->job.upper[p] : w->job.lower[p];
+        if (moves(w, p) && w->step[p] != 0.0) part = fmin(part, (bound - w->at[p]) / w->step[p]);
+    }
+    return fmax(part, 0.0);
+}
+
 /* Goes along the step, and back onto the surfaces, by less until that does not raise the value. */
 static paritas_status go_along(struct walk *w, bool *gone)
 {
     const size_t n = w->model->n_parameters;
     const double before = value_of(w), noise = 1e-15 * (1.0 + fabs(before));
-    double part = 1.0;
+    double part = part_within(w);
     memcpy(w->last, w->at, n * sizeof *w->last);
     memcpy(w->last_gradient, w->gradient, n * sizeof *w->last_gradient);
     memcpy(w->last_normals, w->normals, w->n * n * sizeof *w->normals);
@@ -346,12 +390,16 @@ static paritas_status end_walk(struct walk *w, double edm, struct fit_outcome *o
     return PARITAS_OK;
 }
 
-/* `outcome` and `moved`: of kink_surfaces_settle. */
-static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *moved)
+/* From `at`. `outcome`: CONVERGED if it ended at a minimum on surfaces. `beside`: surfaces were near.
+ * `moved`: it left the last of them, and Newton's method may go on from there. */
+static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *beside, bool *moved)
 {
     bool goes_on, gone = false;
-    int close = 0; /* steps within the tolerance: a few, as far as rounding lets them */
+    *beside = false;
+    int close = 0;     /* steps within the tolerance: a few, as far as rounding lets them */
+    bool fresh = true; /* V is of `at` */
     TRY(begin(w, &goes_on));
+    *beside = goes_on;
     for (int round = 0; round < ROUNDS && goes_on; round++) {
         double edm;
         TRY(run_side(w, w->n));
@@ -364,11 +412,12 @@ static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *mo
         gone = false;
         close += edm <= EDM_TOLERANCE_F64;
         if (edm > EDM_CLOSER * EDM_TOLERANCE_F64 && close < CLOSE_STEPS) TRY(go_along(w, &gone));
-        if (gone) continue;
-        if (edm > EDM_TOLERANCE_F64)
-            TRY(begin(w, &goes_on)); /* other surfaces may be in the way */
-        else
-            TRY(end_walk(w, edm, outcome, &goes_on, moved));
+        if (!gone && edm <= EDM_TOLERANCE_F64) TRY(end_walk(w, edm, outcome, &goes_on, moved));
+        if (!gone && edm > EDM_TOLERANCE_F64) {
+            if (fresh) break;
+            TRY(begin(w, &goes_on)); /* other surfaces may be in the way, or bounds no longer */
+        }
+        fresh = !gone;
     }
     return PARITAS_OK;
 }
@@ -391,26 +440,83 @@ static paritas_status walk_open(struct walk *w, struct arena *arena)
     return PARITAS_OK;
 }
 
-static void set_start(struct walk *w, const double *point)
+/* ---- fits ---- */
+
+static bool is_stuck(const struct fit_outcome *outcome)
 {
-    memcpy(w->at, point, w->model->n_parameters * sizeof *w->at);
-    if (w->job.held >= 0) w->at[w->job.held] = w->job.held_at;
+    return outcome->inside &&
+           (outcome->status == PARITAS_FIT_NO_PROGRESS || outcome->status == PARITAS_FIT_AT_ITERATION_LIMIT);
+}
+
+struct newton_end {
+    const struct frozen *model;
+    double *point;
+    struct fit_outcome *outcome;
+};
+
+static void take_end(void *user, const struct fit_job *job, const double *answer)
+{
+    const struct newton_end *end = user;
+    const unsigned spent = end->outcome->iterations;
+    (void)job;
+    *end->outcome = rows_get_outcome(end->model, answer);
+    end->outcome->iterations += spent;
+    rows_get_point(end->model, answer, end->point);
+}
+
+/* Newton's method from `point`. */
+static paritas_status fit_on(const struct walk *w, uint32_t iterations, double *point,
+                             struct fit_outcome *outcome)
+{
+    struct fit_job job = w->job;
+    struct newton_end end = {w->model, point, outcome};
+    job.start = w->at;
+    memcpy(w->at, point, w->model->n_parameters * sizeof *point);
+    return rows_fits_run(w->context, w->context->host,
+                         &(struct rows_fits){.model = w->model,
+                                             .entry = w->model->family->fit[PARITAS_MINIMIZER_NEWTON],
+                                             .args = {[FIT_ARG_ITERATIONS] = iterations,
+                                                      [FIT_ARG_FLAGS] = FIT_FROM_NEAR | FIT_TO_CLOSER},
+                                             .n = 1,
+                                             .jobs = &job,
+                                             .take = take_end,
+                                             .user = &end});
+}
+
+static paritas_status settle(struct walk *w, uint32_t iterations, double *point, struct fit_outcome *outcome)
+{
+    for (int k = 0; k < WALKS && is_stuck(outcome); k++) {
+        bool beside, moved = false;
+        memcpy(w->at, point, w->model->n_parameters * sizeof *point);
+        if (w->job.held >= 0) w->at[w->job.held] = w->job.held_at;
+        TRY(walk(w, outcome, &beside, &moved));
+        if (moved || outcome->status == PARITAS_FIT_CONVERGED)
+            memcpy(point, w->at, w->model->n_parameters * sizeof *point);
+        if (outcome->status == PARITAS_FIT_CONVERGED || (beside && !moved)) break;
+        if (!beside && outcome->iterations < iterations)
+            return fit_on(w, iterations - outcome->iterations, point, outcome);
+        if (!moved) break;
+        TRY(fit_on(w, KINK_SURFACES_ITERATIONS, point, outcome));
+    }
+    return PARITAS_OK;
+}
+
+uint32_t kink_surfaces_limit(const struct frozen *model, uint32_t iterations)
+{
+    return model->has_kink_surfaces && iterations > KINK_SURFACES_ITERATIONS ? KINK_SURFACES_ITERATIONS
+                                                                             : iterations;
 }
 
 paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
-                                    const struct fit_job *job, double *point, struct fit_outcome *outcome,
-                                    bool *moved)
+                                    const struct fit_job *job, uint32_t iterations, double *point,
+                                    struct fit_outcome *outcome)
 {
     struct walk w = {.context = context, .model = model, .job = *job};
     struct arena arena;
+    if (!model->has_kink_surfaces || iterations <= KINK_SURFACES_ITERATIONS || !is_stuck(outcome))
+        return PARITAS_OK;
     paritas_status status = walk_open(&w, &arena);
-    *moved = false;
-    if (status == PARITAS_OK) {
-        set_start(&w, point);
-        status = walk(&w, outcome, moved);
-        if (*moved || outcome->status == PARITAS_FIT_CONVERGED)
-            memcpy(point, w.at, model->n_parameters * sizeof *point);
-    }
+    if (status == PARITAS_OK) status = settle(&w, iterations, point, outcome);
     arena_free(&arena);
     return status;
 }
@@ -555,7 +661,7 @@ paritas_status kink_surfaces_covariance(paritas_context *context, const struct f
     both.matrix = arena_array(&arena, n * (n + SIDES * KINK_SURFACES_MOST), sizeof *both.matrix);
     if (status == PARITAS_OK && !both.matrix) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) {
-        set_start(&w, job->start);
+        memcpy(w.at, job->start, n * sizeof *w.at);
         status = find_covariance(&w, &both, answer);
     }
     arena_free(&arena);

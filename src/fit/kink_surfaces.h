@@ -22,13 +22,16 @@
 /* Are surfaces at the job's start? */
 bool kink_surfaces_hold(const struct frozen *model, const struct fit_job *job);
 
-/* Continues a fit that ended at `point`, if surfaces are near. `outcome`: CONVERGED if it now is at a
- * minimum on them. `moved`: the point left a surface, and Newton's method may go on from there. */
-paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
-                                    const struct fit_job *job, double *point, struct fit_outcome *outcome,
-                                    bool *moved);
+/* Newton's method gets so many iterations of `iterations` before a fit walks. */
+uint32_t kink_surfaces_limit(const struct frozen *model, uint32_t iterations);
 
-/* A covariance's answer, as of kinks_covariance, for a start on surfaces. Parameters that have their kink at 0
- * there are surfaces, too. */
+/* Continues a fit of `iterations` that ended at `point` within that limit and without a minimum. Elsewhere
+ * than beside surfaces it gets the iterations that are left. Other fits stay as they are. */
+paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
+                                    const struct fit_job *job, uint32_t iterations, double *point,
+                                    struct fit_outcome *outcome);
+
+/* A covariance's answer, as of kinks_covariance, for a start on surfaces. Parameters at their kinks at 0 are
+ * surfaces, too. */
 paritas_status kink_surfaces_covariance(paritas_context *context, const struct frozen *model,
                                         const struct fit_job *job, double *answer);

@@ -37,8 +37,7 @@ TEST(a_minimum_on_a_surface_is_its_point_nearest_to_the_constraints)
         struct fixture f = two_alphas(count);
         /* penalty (z - 2)^2 / 10, beyond the surface 10 + z - count ln(10 + z) */
         const double slope = -0.4, fall = slope + 1.0 - count / 10.0,
-                     error = 0.5 * (error_of_side(-slope, 0.2) +
-                                    error_of_side(fall, 0.2 + count / 100.0)),
+                     error = 0.5 * (error_of_side(-slope, 0.2) + error_of_side(fall, 0.2 + count / 100.0)),
                      variance = error * error;
         for (double start = -2.0; start <= 2.0; start += 1.0) {
             const double starts[] = {start, 0.5 * start};
@@ -127,8 +126,7 @@ static struct fixture random_model(uint64_t seed, bool total)
     n += (size_t)snprintf(text + n, room - n, "]}]}],'observations':[{'name':'c','data':[");
     for (int b = 0; b < BINS; b++) numbers[b] = floor(random_uniform(&random, 0.0, 14.0));
     n += put_numbers(text + n, room - n, numbers);
-    snprintf(text + n, room - n,
-             "]}],'measurements':[{'name':'m','config':{'poi':'','parameters':[]}}]}");
+    snprintf(text + n, room - n, "]}],'measurements':[{'name':'m','config':{'poi':'','parameters':[]}}]}");
     return fixture_of(text);
 }
 
