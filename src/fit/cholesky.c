@@ -15,3 +15,27 @@ bool cholesky(size_t n, double *a)
     }
     return true;
 }
+
+bool invert_positive(size_t n, double *a)
+{
+    if (!cholesky(n, a)) return false;
+    for (size_t i = 0; i < n; i++) /* L */
+        for (size_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
+    for (size_t j = 0; j < n; j++) { /* L^-1 */
+        a[j * n + j] = 1.0 / a[j * n + j];
+        for (size_t i = j + 1; i < n; i++) {
+            double v = 0.0;
+            for (size_t m = j; m < i; m++) v -= a[i * n + m] * a[m * n + j];
+            a[i * n + j] = v / a[i * n + i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) /* L^-T L^-1: row i needs later ones alone */
+        for (size_t j = 0; j <= i; j++) {
+            double v = 0.0;
+            for (size_t m = i; m < n; m++) v += a[m * n + i] * a[m * n + j];
+            a[j * n + i] = v;
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
+    return true;
+}

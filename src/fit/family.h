@@ -8,6 +8,8 @@
 
 struct frozen;
 
+#define KINK_SURFACES_MOST 8 /* that meet in a point */
+
 /* Along what derivatives by rows are differentiated once more. */
 struct row_motion {
     const double *parameters; /* n rows of parameter_count; NULL: 0 */
@@ -51,6 +53,12 @@ struct paritas_family {
     paritas_status (*second_differences)(paritas_context *context, const struct frozen *model,
                                          const double *data, const double *point, const double *weights,
                                          double *differences);
+    /* Surfaces on which rates have kinks (kink_surfaces.h). The first puts the numbers of those nearer than
+     * `reach` widths into `ids`, at most `most`, the nearest first, and returns how many. The second
+     * returns g of one, and puts its derivatives by n_parameters into `normal`. NULL together. */
+    size_t (*kink_surfaces_near)(const struct frozen *model, const double *point, double reach, size_t most,
+                                 size_t *ids);
+    double (*kink_surface)(const struct frozen *model, const double *point, size_t id, double *normal);
     /* Parameter values at which constraints expect their data. Only of constraints that measure something
      * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);
@@ -101,6 +109,7 @@ struct frozen {
     const double *init, *lower, *upper, *width;
     const unsigned char *fixed;
     const unsigned char *kinked; /* 1: rates have a kink where the parameter is 0; NULL: none has */
+    bool has_kink_surfaces;      /* beside them */
     const double *data;          /* observed */
     /* Full NLL minus deviance form. */
     double (*constant)(const struct frozen *model, const double *data);

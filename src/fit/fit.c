@@ -11,6 +11,7 @@
  * Results depend on (model, data, options, precision) alone. */
 #include "fit/fit.h"
 #include "fit/fit_rows.h"
+#include "fit/kink_surfaces.h"
 #include "fit/kinks.h"
 #include "fit/minimum.h"
 
@@ -18,6 +19,7 @@
 
 #define EDM_OF_ROUNDING 1e-14 /* below, the gradient is rounding, magnified by large errors */
 #define CONTINUATIONS 3
+#define WALKS 6 /* of a fit on kink surfaces, each after Newton's method */
 
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
@@ -171,6 +173,8 @@ static paritas_status fit_some(paritas_context *context, struct paritas_device *
     memcpy(call.args, block->method->args, sizeof call.args);
     call.args[FIT_ARG_FLAGS] = flags;
     if (minimizer != block->method->minimizer) call.args[FIT_ARG_ITERATIONS] = iteration_limit[minimizer];
+    if (minimizer == PARITAS_MINIMIZER_NEWTON)
+        call.args[FIT_ARG_ITERATIONS] = kink_surfaces_limit(block->model, call.args[FIT_ARG_ITERATIONS]);
     return rows_fits_run(context, device, &call);
 }
 
@@ -288,7 +292,7 @@ static paritas_status run_covariances(paritas_context *context, const struct fro
 {
     size_t plain = 0;
     for (size_t i = 0; i < n; i++) {
-        if (model->kinked && kinks_hold(model, &jobs[i])) continue;
+        if (kink_surfaces_hold(model, &jobs[i]) || (model->kinked && kinks_hold(model, &jobs[i]))) continue;
         const struct fit_job job = jobs[i];
         jobs[i] = jobs[plain];
         jobs[plain++] = job;
@@ -305,7 +309,8 @@ static paritas_status run_covariances(paritas_context *context, const struct fro
     double *answer = paritas_allocate(context, COVARIANCE_SIZE(model->n_slots, 1), sizeof *answer);
     paritas_status status = answer ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t i = plain; i < n && status == PARITAS_OK; i++) {
-        status = at_kinks(context, model, &jobs[i], answer);
+        status = (kink_surfaces_hold(model, &jobs[i]) ? kink_surfaces_covariance
+                                                      : at_kinks)(context, model, &jobs[i], answer);
         if (status == PARITAS_OK) take(user, &jobs[i], answer);
     }
     paritas_release(&context->allocator, answer);
@@ -398,7 +403,12 @@ static paritas_status block_fit(paritas_context *context, struct block *block, s
     block->parameters = block->own ? block->own : block->answers->parameters;
     memset(block->outcomes, 0, n * sizeof *block->outcomes);
     for (size_t i = 0; i < n; i++) block->jobs[i] = complete(block->model, &jobs[i], i);
-    return launch_in_stages(context, context->device, &stages, n);
+    TRY(launch_in_stages(context, context->device, &stages, n));
+    for (size_t i = 0; i < n; i++)
+        TRY(kink_surfaces_settle(context, block->model, &block->jobs[i],
+                                 block->method->args[FIT_ARG_ITERATIONS], point_of(block, i),
+                                 &block->outcomes[i]));
+    return PARITAS_OK;
 }
 
 paritas_fit_answers fit_answers_from(const paritas_fit_answers *all, size_t i, size_t p)

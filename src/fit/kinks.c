@@ -106,33 +106,6 @@ static paritas_status run_all(struct at_kinks *k)
     return PARITAS_OK;
 }
 
-/* ---- small matrices ---- */
-
-/* a[n][n] := its inverse; symmetric. False: not positive definite. */
-static bool invert(size_t n, double *a)
-{
-    if (!cholesky(n, a)) return false;
-    for (size_t i = 0; i < n; i++) /* L */
-        for (size_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
-    for (size_t j = 0; j < n; j++) { /* L^-1 */
-        a[j * n + j] = 1.0 / a[j * n + j];
-        for (size_t i = j + 1; i < n; i++) {
-            double v = 0.0;
-            for (size_t m = j; m < i; m++) v -= a[i * n + m] * a[m * n + j];
-            a[i * n + j] = v / a[i * n + i];
-        }
-    }
-    for (size_t i = 0; i < n; i++) /* L^-T L^-1: row i needs later ones alone */
-        for (size_t j = 0; j <= i; j++) {
-            double v = 0.0;
-            for (size_t m = i; m < n; m++) v += a[m * n + i] * a[m * n + j];
-            a[j * n + i] = v;
-        }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
-    return true;
-}
-
 /* ---- errors ---- */
 
 /* Element of the covariance of a side's whole answer, at the slots' row and column. */
@@ -156,7 +129,7 @@ static bool add_side(struct at_kinks *k, enum side side, double *errors)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             k->stiff[i * n + j] = covariance_of(k, side, slot_of(k, i), slot_of(k, j));
-    if (!invert(n, k->stiff)) return false;
+    if (!invert_positive(n, k->stiff)) return false;
     for (size_t i = 0; i < n; i++) {
         const double rise = fmax(sign_of(k, k->kinks[i], side) * slopes[slot_of(k, i)], 0.0);
         errors[i] += 0.5 / (rise + sqrt(rise * rise + k->stiff[i * n + i]));
@@ -174,7 +147,7 @@ static void correlate(struct at_kinks *k, const double *errors)
 {
     const size_t n = k->n;
     for (size_t i = 0; i < n; i++) k->both[i * n + i] = 1.0 / (errors[i] * errors[i]);
-    if (invert(n, k->both)) return;
+    if (invert_positive(n, k->both)) return;
     memset(k->both, 0, n * n * sizeof *k->both);
     for (size_t i = 0; i < n; i++) k->both[i * n + i] = errors[i] * errors[i];
 }

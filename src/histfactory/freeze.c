@@ -1,5 +1,6 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
+#include "histfactory/histfactory_kinks.h"
 #include "histfactory/histfactory_templates.h"
 #include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/frozen_maps.h"
@@ -151,44 +152,12 @@ static bool map_parameters(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-static bool has_kink(const struct hf_modifier *m)
-{
-    return (m->type == HF_NORMSYS &&
-            (m->code == PARITAS_NORMSYS_CODE_0 || m->code == PARITAS_NORMSYS_CODE_1)) ||
-           (m->type == HF_HISTOSYS &&
-            (m->code == PARITAS_HISTOSYS_CODE_0 || m->code == PARITAS_HISTOSYS_CODE_1));
-}
-
-/* Does a shape's edge pass through the nominal point, where this histosys moves a rate across? */
-static bool has_edge_at_0(const struct hf_sample *sample, const struct hf_modifier *m)
-{
-    if (!sample->shape.given || sample->shape.logarithmic || m->type != HF_HISTOSYS || hf_multiplies_bins(m))
-        return false;
-    for (uint32_t b = 0; b < sample->n_bins; b++)
-        if (m->hi_data[b] != m->lo_data[b] &&
-            (sample->data[b] == sample->shape.edge || hf_is_lifted(&sample->shape, sample->data[b])))
-            return true;
-    return false;
-}
-
-/* Alphas of interpolations with a kink at 0. */
 static bool map_kinks(const struct freezer *f)
 {
-    const struct hf_spec *spec = f->spec;
-    unsigned char *kinked = arena_allocate(&f->model->arena, spec->n_parameters + 1u);
-    bool any = false;
+    unsigned char *kinked = arena_array(&f->model->arena, f->spec->n_parameters + 1u, 1);
     if (!kinked) return false;
-    memset(kinked, 0, spec->n_parameters + 1u);
-    for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++) {
-            const struct hf_sample *sample = &spec->channels[c].samples[s];
-            for (uint32_t k = 0; k < sample->n_modifiers; k++) {
-                const struct hf_modifier *m = &sample->modifiers[k];
-                if (!has_kink(m) && !has_edge_at_0(sample, m)) continue;
-                kinked[spec->sets[m->set].first] = any = true;
-            }
-        }
-    if (any) f->model->frozen.kinked = kinked;
+    if (hf_mark_kinks(f->spec, kinked)) f->model->frozen.kinked = kinked;
+    f->model->frozen.has_kink_surfaces = hf_has_kink_surfaces(f->spec);
     return true;
 }
 

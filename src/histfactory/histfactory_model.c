@@ -1,6 +1,7 @@
 /* histfactory_model.c: HistFactory models in the public interface. */
 #include "histfactory/histfactory_model.h"
 #include "histfactory/freeze.h"
+#include "histfactory/histfactory_kinks.h"
 #include "histfactory/second_differences.h"
 #include "histfactory/histfactory_templates.h"
 #include "base/sized.h"
@@ -279,6 +280,8 @@ static const struct paritas_family hf_family = {
     .channel_bins = channel_bins,
     .sample_count = sample_count,
     .second_differences = hf_second_differences,
+    .kink_surfaces_near = hf_kink_surfaces_near,
+    .kink_surface = hf_kink_surface,
     .sample_name = sample_name,
     .set_count = set_count,
     .set = set_of,

@@ -1,6 +1,7 @@
 /* profile_newton.c: Newton's method from start to start. */
 #include "fit/profiles/profile_newton.h"
 #include "base/math/counter_random.h"
+#include "fit/kink_surfaces.h"
 #include "fit/minimum.h"
 #include "fit/random_start.h"
 
@@ -124,7 +125,7 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
         context, device,
         &(struct rows_fits){.model = c->model,
                             .entry = c->model->family->fit[PARITAS_MINIMIZER_NEWTON],
-                            .args = {[FIT_ARG_ITERATIONS] = ITERATIONS,
+                            .args = {[FIT_ARG_ITERATIONS] = kink_surfaces_limit(c->model, ITERATIONS),
                                      [FIT_ARG_FLAGS] = stage == STAGE_NEAR ? FIT_FROM_NEAR : call->flags},
                             .n = n,
                             .jobs = jobs,
@@ -141,11 +142,35 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
     return call->profiles->landed[call->list[i]] ? STAGE_NEAR : STAGE_ANEW;
 }
 
+/* Fits that ended beside kink surfaces. */
+static paritas_status settle(const struct newton *call, size_t n)
+{
+    const struct profiles *c = call->profiles;
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = call->list[i];
+        struct profile *profile = profile_of(c, k);
+        paritas_fit_status *status = status_of(profile, call->kind);
+        double *value = value_of(profile, call->kind), *point = point_of(c, call->kind, k);
+        const struct fit_job job = profile_job(c->plan, call->kind == CONDITIONAL_FIT, row_of(c, k), point);
+        struct fit_outcome outcome = {.status = *status, .inside = isfinite(*value), .value = *value};
+        TRY(kink_surfaces_settle(c->context, c->model, &job, ITERATIONS, point, &outcome));
+        profile->iterations += outcome.iterations;
+        if (outcome.status != PARITAS_FIT_CONVERGED || *status == PARITAS_FIT_CONVERGED) continue;
+        *status = outcome.status;
+        *value = outcome.value;
+        if (call->kind == CONDITIONAL_FIT) continue;
+        profile->edm = outcome.edm;
+        if (c->plan->poi >= 0) profile->mu_hat = point[c->plan->poi];
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status newton(struct newton *call, size_t n)
 {
     paritas_context *context = call->profiles->context;
     const struct launch_stages stages = {run_stage, next_stage, call};
-    return launch_in_stages(context, call->by_f32 ? context->device : launch_device_f64(context), &stages, n);
+    TRY(launch_in_stages(context, call->by_f32 ? context->device : launch_device_f64(context), &stages, n));
+    return call->profiles->model->has_kink_surfaces ? settle(call, n) : PARITAS_OK;
 }
 
 /* ---- starts ---- */
