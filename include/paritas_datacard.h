@@ -15,7 +15,7 @@ extern "C" {
 typedef struct paritas_datacard_options {
     size_t size;
     const char *mass;    /* what $MASS stands for in names of histograms and files; NULL: "120" */
-    paritas_names masks; /* channels that are left out of the likelihood; their parameters stay */
+    paritas_names masks; /* channels that models leave out of the likelihood: paritas_workspace_mask */
 } paritas_datacard_options;
 #define PARITAS_DATACARD_OPTIONS_DEFAULT PARITAS_INIT(paritas_datacard_options)
 

@@ -23,7 +23,7 @@ const struct option options_patches[] = {
     {"--mass", OPTION_TEXT, "M", "of a datacard: what $MASS stands for in names of histograms", "120",
      .letter = 'm'},
     {"--mask", OPTION_TEXT, "CHANNEL",
-     "of a datacard: leave a channel out of the likelihood; its parameters stay (repeatable)"},
+     "leave a channel out of the likelihood; its rates and its parameters stay (repeatable)"},
     {0},
 };
 

@@ -114,6 +114,13 @@ cdef class Document:
         paritas_workspace_prune(self.c, &options, &made.c)
         return made
 
+    def mask(self, channels):
+        """With channels that models leave out of the likelihood."""
+        cdef Names of_channels = Names(channels)
+        cdef Document made = Document.labelled(f"{self.label} (masked)")
+        paritas_workspace_mask(self.c, &of_channels.c, &made.c)
+        return made
+
     def rename(self, channels, samples, modifiers, measurements):
         """Old and new names alternate."""
         cdef Names of_channels = Names(channels), of_samples = Names(samples)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .documents import DocumentLike, document
+from .documents import DocumentLike, document, names_of
 from .interpolation import codes_of
 from .keywords import Place, engine_of, takes
 from .other_programs import attribute_hint
@@ -57,6 +57,7 @@ class Model(_engine.Model):
         clip_sample: float | None = None,
         clip_bin: float | None = None,
         modifier_settings: Mapping[str, Any] | None = None,
+        masks: Iterable[str] = (),
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace; a path may be a datacard's) with JSON patches
         applied in order. measurement None: the first; poi: "" for none, None for the measurement's; several
@@ -64,7 +65,7 @@ class Model(_engine.Model):
         normsys_code 0, 1, "2c", 4 (default) or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for
         modifiers without a code of their own; "code1" is 1. clips: lower limits of expected rates of a
         sample, of a bin. modifier_settings: the codes as pyhf and `convert` have them; a type that they do
-        not name keeps its default."""
+        not name keeps its default. masks: channels left out of the likelihood, see Workspace.mask."""
         if modifier_settings is not None:
             if normsys_code is not None or histosys_code is not None:
                 raise ValueError("give modifier_settings, or normsys_code and histosys_code, not both")
@@ -72,6 +73,9 @@ class Model(_engine.Model):
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
+        hidden = names_of(masks)
+        if hidden:
+            found = found.mask(hidden)
         if poi is None or isinstance(poi, str):
             return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
         several = several_names(poi)

@@ -65,7 +65,7 @@ struct card_channel {
     const char *name;
     double observed;
     const struct card_word *observed_word; /* NULL: no line `observation` */
-    bool masked, fake, counts;             /* counts: yields stand in the card */
+    bool fake, counts;                     /* counts: yields stand in the card */
     bool monte_carlo;                      /* has a line autoMCStats */
     bool with_signal;
     double threshold;

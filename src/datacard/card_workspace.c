@@ -163,7 +163,7 @@ static paritas_status add_samples(struct card_build *build, struct json *list, u
     return PARITAS_OK;
 }
 
-/* Parameters of masked channels alone stay: they act on a sample without events. */
+/* Parameters without effect stay: they act on a sample without events. */
 static paritas_status add_unused(struct card_build *build, struct json *samples, uint32_t n_bins)
 {
     struct card_sample sample = {.column = CARD_NONE, .n_bins = n_bins, .minimum = NOTHING, .total = NOTHING};
@@ -267,18 +267,11 @@ static paritas_status add_channels(struct card_build *build, struct json *root)
     build->samples = arena_array(build->arena, card->n_columns, sizeof *build->samples);
     if (!data || !build->samples) return paritas_fail_memory(card->context);
     TRY(read_data(build, data));
-    uint32_t n_bins = 0;
-    for (uint32_t c = 0; c < card->n_channels; c++) {
-        if (card->channels[c].masked) continue;
-        TRY(add_channel(build, root, c, data[c]));
-        n_bins = card->channels[c].n_bins;
-    }
+    for (uint32_t c = 0; c < card->n_channels; c++) TRY(add_channel(build, root, c, data[c]));
     if (build->failed) return paritas_fail_memory(card->context);
-    if (n_bins == 0)
-        return paritas_fail(card->context, PARITAS_INVALID_ARGUMENT,
-                            "%s: all channels are masked, so nothing is left to fit: mask fewer", card->path);
     const struct json *channel = json_get(root, "channels")->last;
-    return add_unused(build, (struct json *)json_get(channel, "samples"), n_bins);
+    return add_unused(build, (struct json *)json_get(channel, "samples"),
+                      card->channels[card->n_channels - 1].n_bins);
 }
 
 static paritas_status fill(struct card_build *build)

@@ -86,6 +86,7 @@ paritas_status toy_weights_open(struct infer *infer, int n_places, const double 
     weights->constant = infer_reals(infer, 1, (size_t)n_places);
     TRY(infer_memory(infer));
     for (size_t i = 0; i < infer->n_data; i++) {
+        if (frozen_is_masked(model, i)) continue;
         const double precision = model->family->precision(model, i);
         double reference = expected[0][i];
         for (int j = 0; j < n_places && !(precision > 0.0); j++)

@@ -111,3 +111,19 @@ def test_an_empty_histogram_leaves_its_process_out(tmp_path):
 def test_the_last_line_of_a_channel_decides_about_its_errors(tmp_path):
     found = convert(tmp_path, card_text("shapes.txt") + "* autoMCStats -1\n")
     assert not any("prop_bin" in one["name"] for one in found["channels"][1]["samples"][0]["modifiers"])
+
+
+def test_masked_channels_keep_their_rates(tmp_path):
+    card = os.path.join(CARDS, "counting.txt")
+    path = tmp_path / "workspace.json"
+    path.write_text(run("convert", card).stdout)
+    whole = json.loads(run("nll", path, "--expected", "--json").stdout)
+    for given in (card, path):
+        masked = json.loads(run("nll", given, "--expected", "--json", "--mask", "cr").stdout)
+        assert masked["expected_main"] == whole["expected_main"]
+        assert masked["twice_nll"] < whole["twice_nll"]
+        rates = json.loads(run("predict", given, "--json", "--mask", "cr").stdout)
+        assert [one["name"] for one in rates["channels"]] == ["cr", "sr"]
+    assert 'there is no channel "xr"' in run("fit", path, "--mask", "xr").stderr
+    message = run("fit", card, "--mask", "cr", "--mask", "sr").stderr
+    assert "channels: all are masked, so nothing is left to fit: mask fewer" in message

@@ -190,15 +190,17 @@ TEST(a_small_scale_smooths_a_morph_and_scales_its_norm)
     paritas_workspace_free(made);
 }
 
-TEST(a_masked_channel_leaves_its_parameters)
+TEST(a_masked_channel_is_marked)
 {
     static const char *const masks[] = {"cr"};
-    paritas_workspace *made = read_card("counting.txt", masks, 1);
-    assert_int_equal(json_get(made->root, "channels")->count, 1);
-    const struct json *rest = sample_of(made, "sr", "without_effect");
-    assert_true(json_at(json_get(rest, "data"), 0)->number == 0.0);
-    named(json_get(rest, "modifiers"), "free");
+    paritas_workspace *made = read_card("counting.txt", masks, 1), *given;
+    const struct json *channels = json_get(made->root, "channels");
+    assert_true(json_is(json_get(named(channels, "cr"), "masked"), JSON_TRUE));
+    assert_null(json_get(named(channels, "sr"), "masked"));
     named(json_get(config_of(made), "parameters"), "free");
+    ASSERT_OK(&context, paritas_workspace_mask(&context, made, NULL, &given));
+    assert_true(json_equal(given->root, made->root));
+    paritas_workspace_free(given);
     paritas_workspace_free(made);
 }
 
@@ -290,7 +292,7 @@ int main(void)
         CASE(a_count_becomes_a_sample_of_one_bin),
         CASE(fractions_are_scaled_to_the_rate_and_whole_histograms_are_not),
         CASE(a_small_scale_smooths_a_morph_and_scales_its_norm),
-        CASE(a_masked_channel_leaves_its_parameters),
+        CASE(a_masked_channel_is_marked),
         CASE(names_and_scales_of_bins_are_listed),
         CASE(the_first_character_tells_a_card_from_json),
         CASE(what_is_no_card_is_refused),
