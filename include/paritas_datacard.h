@@ -16,6 +16,9 @@ typedef struct paritas_datacard_options {
     size_t size;
     const char *mass;    /* what $MASS stands for in names of histograms and files; NULL: "120" */
     paritas_names masks; /* channels that models leave out of the likelihood: paritas_workspace_mask */
+    /* PATTERN:NAME[VALUE,LOW,HIGH]: NAME scales processes, and r is gone. The pattern is a regular expression
+     * for the beginning of CHANNEL/PROCESS. The last match holds. Later NAME suffices. Also 0 and 1. */
+    paritas_names maps;
 } paritas_datacard_options;
 #define PARITAS_DATACARD_OPTIONS_DEFAULT PARITAS_INIT(paritas_datacard_options)
 

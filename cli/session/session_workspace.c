@@ -58,6 +58,7 @@ paritas_status read_document(struct session *session, const char *path, paritas_
 {
     paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
     options.mass = option_text(session, "--mass");
+    TRY(list_of(session, "--map", &options.maps));
     return paritas_document_read(session->context, path, &options, workspace);
 }
 

@@ -45,12 +45,12 @@ cdef class Document:
         return made
 
     @staticmethod
-    def read(path, str mass=None, masks=()):
+    def read(path, str mass=None, masks=(), maps=()):
         """From a file ("-": standard input): JSON, or a datacard."""
         cdef Document made = Document.labelled(text_of(path))
-        cdef Names of_masks = Names(masks)
+        cdef Names of_masks = Names(masks), of_maps = Names(maps)
         cdef paritas_datacard_options options = paritas_datacard_options_default
-        options.masks = of_masks.c
+        options.masks, options.maps = of_masks.c, of_maps.c
         if mass is not None:
             options.mass = PyUnicode_AsUTF8(mass)
         paritas_document_read(PyUnicode_AsUTF8(made.label), &options, &made.c)

@@ -28,11 +28,19 @@ class Workspace(Documented):
         self.document = document(given, "workspace")
 
     @classmethod
-    def read(cls, path: Path, *, mass: float | str | None = None, masks: Iterable[str] = ()) -> "Workspace":
+    def read(
+        cls,
+        path: Path,
+        *,
+        mass: float | str | None = None,
+        masks: Iterable[str] = (),
+        maps: Iterable[str] = (),
+    ) -> "Workspace":
         """Reads a file: a JSON workspace, or a CMS datacard. Of a datacard, mass is what $MASS stands for in
-        names of histograms (None: 120). masks: channels left out of the likelihood, see `mask`."""
+        names of histograms (None: 120). Its maps "PATTERN:NAME[VALUE,LOW,HIGH]" say which parameter of
+        interest scales which CHANNEL/PROCESS. masks: channels left out of the likelihood, see `mask`."""
         given = None if mass is None else str(mass)
-        return cls(Document.read(os.fspath(path), given, names_of(masks)))
+        return cls(Document.read(os.fspath(path), given, names_of(masks), names_of(maps)))
 
     @classmethod
     def loads(cls, text: str | bytes) -> "Workspace":

@@ -153,7 +153,7 @@ static paritas_status add_samples(struct card_build *build, struct json *list, u
     struct card_sample *const samples = &build->samples[build->n_samples];
     uint32_t n = 0;
     for (uint32_t k = 0; k < card->n_columns; k++) {
-        if (card->columns[k].channel != c || !card_is_present(card, k)) continue;
+        if (card->columns[k].channel != c || card->columns[k].off || !card_is_present(card, k)) continue;
         TRY(find_sample(build, k, &samples[n]));
         n += samples[n].n_bins > 0;
     }
@@ -274,6 +274,18 @@ static paritas_status add_channels(struct card_build *build, struct json *root)
                       card->channels[card->n_channels - 1].n_bins);
 }
 
+static void put_pois(struct card_build *build, struct json *config)
+{
+    const struct card_poi *first = build->card->pois;
+    card_put_text(build, config, "poi", first ? first->name : "");
+    if (!first || !first->next) return;
+    struct json *list = card_put_array(build, config, "pois");
+    for (const struct card_poi *at = first; at && !build->failed; at = at->next) {
+        struct json *name = json_new_text(build->document, at->name);
+        build->failed = !name || !json_append(list, name);
+    }
+}
+
 static paritas_status fill(struct card_build *build)
 {
     struct json *root = build->document->root = json_new(build->document, JSON_OBJECT);
@@ -285,7 +297,7 @@ static paritas_status fill(struct card_build *build)
     card_put_text(build, root, "version", "1.0.0");
     if (build->failed) return paritas_fail_memory(build->card->context);
     TRY(card_parameters_collect(build));
-    card_put_text(build, config, "poi", card_parameter_find(build, "r") ? "r" : "");
+    put_pois(build, config);
     TRY(add_channels(build, root));
     TRY(card_parameters_write(build, config));
     return build->failed ? paritas_fail_memory(build->card->context) : PARITAS_OK;

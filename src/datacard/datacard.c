@@ -42,6 +42,7 @@ static paritas_status read_text(struct card *card, const char *text, size_t leng
     TRY(find_mass(card, options->mass ? options->mass : "120", &files.mass));
     TRY(card_lines_read(card, text, length));
     TRY(card_read(card));
+    TRY(card_maps_apply(card, &options->maps));
     const paritas_status status = card_workspace_make(card, &files, workspace);
     card_files_close(&files);
     return status;
@@ -120,6 +121,9 @@ static paritas_status read_json(paritas_context *context, const char *path, cons
 {
     paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_datacard_options, "options", given, &options));
+    if (options.maps.count > 0)
+        return paritas_refuse(context, "%s: maps are for datacards, and this is JSON: leave them out",
+                              label_of(path));
     TRY(bytes ? json_read(context, bytes->at ? bytes->at : "", bytes->length, label_of(path), workspace)
               : json_read_packed(context, path, workspace));
     return mask(context, &options.masks, workspace);

@@ -127,3 +127,93 @@ def test_masked_channels_keep_their_rates(tmp_path):
     assert 'there is no channel "xr"' in run("fit", path, "--mask", "xr").stderr
     message = run("fit", card, "--mask", "cr", "--mask", "sr").stderr
     assert "channels: all are masked, so nothing is left to fit: mask fewer" in message
+
+
+# ---- parameters of interest by maps ----
+
+
+def factors(workspace, channel):
+    """Names of the free factors of a channel's samples."""
+    found = next(one for one in workspace["channels"] if one["name"] == channel)
+    return {
+        sample["name"]: [m["name"] for m in sample["modifiers"] if m["type"] == "normfactor"]
+        for sample in found["samples"]
+    }
+
+
+def mapped(folder, *maps):
+    return convert(folder, card_text("counting.txt"), *[word for one in maps for word in ("--map", one)])
+
+
+def test_a_map_of_all_signals_is_the_model_without_maps(tmp_path):
+    assert mapped(tmp_path, ".*/signal:r[1,0,20]") == mapped(tmp_path)
+
+
+def test_maps_say_what_scales_which_process(tmp_path):
+    found = mapped(tmp_path, "sr/(signal|top):mu[2,0,9]", ".*/top:t[0.5,4]", "cr/top:mu", ".*/fa:1")
+    assert factors(found, "sr") == {"signal": ["mu"], "top": ["t"], "fakes": ["fakes"]}
+    assert factors(found, "cr") == {"top": ["mu"], "fakes": ["free"]}
+    config = found["measurements"][0]["config"]
+    assert (config["poi"], config["pois"]) == ("mu", ["mu", "t"])
+    ranges = {one["name"]: (one["inits"], one["bounds"]) for one in config["parameters"] if "bounds" in one}
+    assert ranges["mu"] == ([2], [[0, 9]]) and ranges["t"] == ([2.25], [[0.5, 4]])
+
+
+def test_patterns_match_a_beginning_unless_they_name_the_end(tmp_path):
+    assert factors(mapped(tmp_path, "s:a[1,0,2]"), "sr") == {
+        "signal": ["a"],
+        "top": ["a"],
+        "fakes": ["a", "fakes"],
+    }
+    assert "no CHANNEL/PROCESS" in mapped(tmp_path, "sr/sig$:a[1,0,2]")
+    assert factors(mapped(tmp_path, "sr/signal$:a[1,0,2]"), "sr")["signal"] == ["a"]
+    both = factors(mapped(tmp_path, "sr/signal,cr/top:a[1,0,2]"), "cr")
+    assert both["top"] == ["a"]
+
+
+def test_a_process_that_is_turned_off_keeps_its_parameters(tmp_path):
+    found = mapped(tmp_path, ".*/signal:r[1,0,20]", "sr/fakes:0")
+    assert factors(found, "sr").keys() == {"signal", "top"}
+    assert "fakes" in json.dumps(found["measurements"])
+    assert "fakes" in [one for names in factors(found, "cr").values() for one in names]
+
+
+def test_without_a_map_a_signal_counts_once(tmp_path):
+    found = mapped(tmp_path, "cr/top:t[1,0,2]")
+    assert factors(found, "sr")["signal"] == []
+    fixed = mapped(tmp_path, ".*/signal:r[3]")["measurements"][0]["config"]["parameters"]
+    assert next(one for one in fixed if one["name"] == "r")["fixed"] is True
+
+
+BAD_MAPS = [
+    ("sr", "a map is PATTERN:NAME[VALUE,LOW,HIGH]"),
+    ("sr:r", "the first map of a parameter of interest gives its range"),
+    ("sr:2", "the first map of a parameter of interest gives its range"),
+    ("sr:r[1,5,0]", "the range must go from LOW to a larger HIGH"),
+    ("sr:r[9,0,5]", "the range must go from LOW to a larger HIGH, with the value inside"),
+    ("sr:r[1,0,5", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("sr:r[1,0,5,6]", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("sr:r[a]", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("sr:2r[1,0,5]", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("xr:r[1,0,5]", "it matches no CHANNEL/PROCESS of the card: mend the pattern"),
+    ("(:r[1,0,5]", "the pattern is not read as a regular expression"),
+    (":r[1,0,5]", "the pattern is not read as a regular expression"),
+    ("sr:k=r*r", "functions of parameters of interest are not read"),
+]
+
+
+@pytest.mark.parametrize("wrong, message", BAD_MAPS)
+def test_a_bad_map_is_refused(tmp_path, wrong, message):
+    assert mapped(tmp_path, wrong).startswith(f'paritas: map "{wrong}": {message}')
+
+
+def test_maps_of_other_programs_and_documents(tmp_path):
+    card = os.path.join(CARDS, "counting.txt")
+    assert "--map 'PATTERN:NAME" in run("fit", card, "--PO", "map=.*:r[1,0,2]").stderr
+    path = tmp_path / "workspace.json"
+    path.write_text(run("convert", card).stdout)
+    assert "maps are for datacards" in run("fit", path, "--map", ".*:r[1,0,2]").stderr
+    done = run(
+        "fit", card, "--map", "sr/signal:mu[1,0,5]", "--map", "cr/top:t[1,0.2,4]", "--poi", "all", "--json"
+    )
+    assert {"mu", "t"} < {one["name"] for one in json.loads(done.stdout)["parameters"]}

@@ -52,3 +52,20 @@ def test_json_is_read_as_before(tmp_path):
     path = tmp_path / "two_bins.txt"
     path.write_text("\n " + text)
     assert Workspace.read(path) == Workspace.loads(text)
+
+
+def test_maps_name_parameters_of_interest():
+    maps = ["sr/signal:mu[1,0,5]", "cr/top:t[1,0.2,4]"]
+    model = paritas.Model.from_workspace(CARDS / "counting.txt", maps=maps)
+    assert model.poi_names == ["mu", "t"]
+    read = Workspace.read(CARDS / "counting.txt", maps=maps)
+    assert read.model().parameter_names == model.parameter_names
+    alone = paritas.Model.from_workspace(CARDS / "counting.txt")
+    strengths = {"mu": 1.7, "t": 1.0}
+    assert model.expected_data(model.point(strengths)) == pytest.approx(
+        alone.expected_data(alone.point({"r": 1.7})), rel=1e-14
+    )
+    with pytest.raises(TypeError, match="maps go with the path of a datacard"):
+        paritas.Model.from_workspace(read, maps=maps)
+    with pytest.raises(TypeError, match="a sequence of names"):
+        Workspace.read(CARDS / "counting.txt", maps=maps[0])

@@ -86,7 +86,9 @@ def bins_of(model, channel):
 
 def pulled(model):
     """A point away from the start, of parameters by name."""
-    return model.point({name: POINT.get(name, v + 0.1) for name, v in zip(model.parameter_names, model.suggested_init)})
+    return model.point(
+        {name: POINT.get(name, v + 0.1) for name, v in zip(model.parameter_names, model.suggested_init)}
+    )
 
 
 def test_parameters_data_and_rates_stay(models):
