@@ -174,6 +174,7 @@ paritas_status card_read_rate(struct card *card, const struct card_line *line); 
 paritas_status card_read_argument(struct card *card, const struct card_line *line); /* param, extArg */
 paritas_status card_read_auto_stats(struct card *card, const struct card_line *line);
 paritas_status card_edit(struct card *card, const struct card_line *line); /* card_edits.c */
+bool card_is_edit(const struct card_line *line);                           /* card_read.c */
 /* One column's value of a law: "-", "1.1", "0.9/1.1". */
 paritas_status card_read_value(struct card *card, const struct card_line *line, uint32_t word,
                                enum card_law law, struct card_value *value);

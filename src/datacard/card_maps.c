@@ -53,7 +53,8 @@ static paritas_status define_poi(struct card *card, const char *map, char *text,
     struct card_poi **last = &card->pois;
     *bracket = '\0';
     if (!is_name(text) || !read_numbers(bracket + 1, numbers, &n))
-        return refuse(card, map, "a parameter of interest is NAME[VALUE,LOW,HIGH], NAME[LOW,HIGH] or NAME[VALUE]");
+        return refuse(card, map,
+                      "a parameter of interest is NAME[VALUE,LOW,HIGH], NAME[LOW,HIGH] or NAME[VALUE]");
     *made = find_poi(card, text);
     if (*made) return PARITAS_OK; /* the first definition holds */
     struct card_poi *poi = *made = arena_array(card->arena, 1, sizeof *poi);
@@ -78,11 +79,13 @@ static paritas_status read_scale(struct card *card, const char *map, char *text,
     *off = card_same(text, "0");
     if (*off || card_same(text, "1")) return PARITAS_OK;
     if (strchr(text, '='))
-        return refuse(card, map, "functions of parameters of interest are not read: write them as `rateParam`");
+        return refuse(card, map,
+                      "functions of parameters of interest are not read: write them as `rateParam`");
     if (strchr(text, '[')) return define_poi(card, map, text, poi);
     *poi = find_poi(card, text);
     if (*poi) return PARITAS_OK;
-    return refuse(card, map, "the first map of a parameter of interest gives its range: NAME[VALUE,LOW,HIGH]");
+    return refuse(card, map,
+                  "the first map of a parameter of interest gives its range: NAME[VALUE,LOW,HIGH]");
 }
 
 /* The pattern with anything behind it, unless it names the end by $. NULL: out of memory. */
@@ -131,7 +134,8 @@ static paritas_status apply_map(struct card *card, const char *map)
     bool off, any = false;
     char *patterns = card_copy(card, map), *scale = patterns ? strchr(patterns, ':') : NULL;
     if (!patterns) return paritas_fail_memory(card->context);
-    if (!scale) return refuse(card, map, "a map is PATTERN:NAME[VALUE,LOW,HIGH], with a PATTERN of CHANNEL/PROCESS");
+    if (!scale)
+        return refuse(card, map, "a map is PATTERN:NAME[VALUE,LOW,HIGH], with a PATTERN of CHANNEL/PROCESS");
     *scale++ = '\0';
     TRY(read_scale(card, map, scale, &poi, &off));
     for (char *at = patterns; at;) {
@@ -140,7 +144,8 @@ static paritas_status apply_map(struct card *card, const char *map)
         TRY(scale_columns(card, map, at, poi, off, &any));
         at = comma;
     }
-    return any ? PARITAS_OK : refuse(card, map, "it matches no CHANNEL/PROCESS of the card: mend the pattern");
+    return any ? PARITAS_OK
+               : refuse(card, map, "it matches no CHANNEL/PROCESS of the card: mend the pattern");
 }
 
 /* r for all signals. */
@@ -161,7 +166,8 @@ paritas_status card_maps_apply(struct card *card, const paritas_names *maps)
 {
     if (maps->count == 0) return use_one_strength(card);
     for (size_t i = 0; i < maps->count; i++) {
-        if (!maps->items || !maps->items[i]) return paritas_refuse(card->context, "maps: text %zu is NULL", i);
+        if (!maps->items || !maps->items[i])
+            return paritas_refuse(card->context, "maps: text %zu is NULL", i);
         TRY(apply_map(card, maps->items[i]));
     }
     return PARITAS_OK;

@@ -199,7 +199,7 @@ static paritas_status read_line(struct card *card, const struct card_line *line)
     return refuse_kind(card, line);
 }
 
-static bool is_edit(const struct card_line *line)
+bool card_is_edit(const struct card_line *line)
 {
     return line->n > 1 && card_same(line->words[0].text, "nuisance") &&
            card_same(line->words[1].text, "edit");
@@ -211,9 +211,9 @@ paritas_status card_read(struct card *card)
     TRY(read_header(card, &first));
     TRY(card_read_tables(card));
     for (const struct card_line *line = first; line; line = line->next)
-        if (!is_edit(line)) TRY(read_line(card, line));
+        if (!card_is_edit(line)) TRY(read_line(card, line));
     TRY(card_check_nuisance_count(card));
     for (const struct card_line *line = first; line; line = line->next)
-        if (is_edit(line)) TRY(card_edit(card, line));
+        if (card_is_edit(line)) TRY(card_edit(card, line));
     return card_find_values(card);
 }

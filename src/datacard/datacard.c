@@ -151,6 +151,16 @@ paritas_status paritas_document_read(paritas_context *context, const char *path,
     return status;
 }
 
+int paritas_is_datacard(const char *path)
+{
+    char first[64];
+    const int file = path ? platform_open_read(path) : -1;
+    if (file < 0) return 0;
+    const ptrdiff_t n = platform_read(file, first, sizeof first);
+    platform_close(file, false);
+    return n > 0 && is_card(&(struct file_bytes){.at = first, .length = (size_t)n});
+}
+
 paritas_status paritas_datacard_names(paritas_context *context, const paritas_workspace *workspace,
                                       paritas_workspace **names)
 {

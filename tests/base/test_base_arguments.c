@@ -61,6 +61,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_workspace_combine, (C, P(left), P(right), NULL, 0, P(out)))                                  \
     F(paritas_workspace_inspect, (C, P(workspace), P(out)))                                                \
     F(paritas_datacard_read, (C, P(path), NULL, P(workspace)))                                             \
+    F(paritas_datacard_combine, (C, 1, NULL, P(paths), NULL, P(text)))                                     \
     F(paritas_datacard_parse, (C, P(text), 1, NULL, NULL, P(workspace)))                                   \
     F(paritas_document_read, (C, P(path), NULL, P(workspace)))                                             \
     F(paritas_datacard_names, (C, P(workspace), P(names)))                                                 \
