@@ -38,9 +38,9 @@ PARITAS_API paritas_status paritas_document_read(paritas_context *context, const
                                                  paritas_workspace **workspace);
 /* Nonzero: the file begins as a card does, not as JSON. */
 PARITAS_API int paritas_is_datacard(const char *path);
-/* Several cards become one, as a text. Channels become LABEL_CHANNEL, or LABEL in a card of one channel. The
- * label "." keeps names. NULL or empty: ch1, ch2, .. `labels` may be NULL. Nuisances of one name are one line.
- * The text is for a file in `folder` (NULL: the working folder), from where it finds the histograms.
+/* Several cards become one, as a text. Channels become LABEL_CHANNEL, or LABEL in a card of one channel.
+ * The label "." keeps names. NULL or empty: ch1, ch2, .. `labels` may be NULL. Nuisances of one name are one
+ * line. The text is for a file in `folder` (NULL: the working folder), from where it finds the histograms.
  * INVALID_INPUT, with the place: a wrong card, or one name with two laws. INVALID_ARGUMENT: two channels of
  * one name, a process that is a signal in one card alone. Freed by paritas_text_free. */
 PARITAS_API paritas_status paritas_datacard_combine(paritas_context *context, size_t n,

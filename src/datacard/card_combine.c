@@ -179,8 +179,7 @@ static bool write_channel_shapes(const struct combination *all, const struct car
     const char *channel = card->channels[c].name;
     bool good = true;
     for (const struct card_shapes *at = card->shapes; at && good; at = at->next)
-        if (card_same(at->channel, channel) ||
-            (card_same(at->channel, "*") && !is_hidden(card, channel, at)))
+        if (card_same(at->channel, channel) || (card_same(at->channel, "*") && !is_hidden(card, channel, at)))
             good = write_shapes(all, part, c, at);
     if (!card->shapes) text_format(all->out, "shapes * %s FAKE\n", part->names[c]);
     return good;
@@ -250,8 +249,7 @@ static paritas_status write_tables(const struct combination *all)
         card_joined_head(at, sizeof head, head);
         widen(widths, n, head, at->values);
     }
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        write_row(all->out, widths, n, rows[i].head, rows[i].cells);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) write_row(all->out, widths, n, rows[i].head, rows[i].cells);
     text_format(all->out, "------------\n");
     for (const struct card_joined *at = all->nuisances; at; at = at->next) {
         card_joined_head(at, sizeof head, head);
@@ -298,7 +296,8 @@ paritas_status paritas_datacard_combine(paritas_context *context, size_t n, cons
     if (n == 0) return paritas_refuse(context, "no cards are given: give at least one");
     arena_open(&arena, &context->allocator);
     text_open(&out, &context->allocator);
-    struct combination all = {.context = context, .arena = &arena, .n_parts = n, .folder = folder, .out = &out};
+    struct combination all = {
+        .context = context, .arena = &arena, .n_parts = n, .folder = folder, .out = &out};
     all.parts = arena_array(&arena, n, sizeof *all.parts);
     paritas_status status = all.parts ? combine(&all, labels, paths) : paritas_fail_memory(context);
     if (status == PARITAS_OK) text_append(&out, "", 1); /* end byte */

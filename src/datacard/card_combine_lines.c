@@ -106,7 +106,8 @@ static bool same_line(const struct card_line *a, const struct card_line *b)
 }
 
 /* Has an earlier card the line? */
-static bool is_known(const struct combination *all, const struct card_part *part, const struct card_line *line)
+static bool is_known(const struct combination *all, const struct card_part *part,
+                     const struct card_line *line)
 {
     for (const struct card_part *other = all->parts; other < part; other++)
         for (const struct card_line *at = lines_below_rate(other); at; at = at->next)
@@ -166,7 +167,8 @@ static void write_literal(const struct combination *all, const char *name)
 }
 
 /* The part's channels that the edit means, as an expression. */
-static void write_channels(const struct combination *all, const struct card_part *part, const char *expression)
+static void write_channels(const struct combination *all, const struct card_part *part,
+                           const char *expression)
 {
     bool any = false;
     text_format(all->out, " (");

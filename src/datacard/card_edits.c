@@ -141,6 +141,124 @@ static paritas_status edit_rename(struct card *card, const struct card_line *lin
     return PARITAS_OK;
 }
 
+/* Laws whose values an edit can move to another name. */
+static paritas_status check_movable(const struct card *card, const struct card_line *line,
+                                    const struct card_nuisance *nuisance)
+{
+    if (nuisance->law != CARD_GMN && nuisance->law != CARD_UNIF) return PARITAS_OK;
+    return card_refuse(card, line, AT_NAME,
+                       "\"%.100s\" is `%s` (line %u), whose numbers stay with its name: "
+                       "write the result into the lines",
+                       nuisance->name, card_law_names[nuisance->law], nuisance->line->number);
+}
+
+/* The line of that name and law, new or not. */
+static paritas_status find_target(struct card *card, const struct card_line *line, uint32_t word,
+                                  enum card_law law, struct card_nuisance **target)
+{
+    const char *name = card_parameter_name(card, line->words[word].text);
+    if (!name) return paritas_fail_memory(card->context);
+    TRY(card_check_name(card, line, word));
+    *target = find_nuisance(card, NULL, name);
+    if (!*target) *target = card_add_nuisance(card, line, name, law);
+    if (!*target) return paritas_fail_memory(card->context);
+    if ((*target)->law == law) return PARITAS_OK;
+    return card_refuse(card, line, word,
+                       "\"%.100s\" is `%s` in line %u, and the other one `%s`: change one first by changepdf",
+                       name, card_law_names[(*target)->law], (*target)->line->number, card_law_names[law]);
+}
+
+/* Of two factors in one direction. False: they have two. The first one's direction holds. */
+static bool add_squares(double a, double b, double *sum)
+{
+    const double first = host_log(a), second = host_log(b);
+    const double size = host_exp(host_sqrt(first * first + second * second));
+    *sum = a > 1.0 ? size : 1.0 / size;
+    return !(first * second < 0.0);
+}
+
+static paritas_status add_in_quadrature(const struct card *card, const struct card_line *line,
+                                        const struct card_nuisance *target, uint32_t column,
+                                        const struct card_value *more)
+{
+    struct card_value *value = &target->values[column];
+    const char *process = card->columns[column].process;
+    if (value->none) {
+        *value = *more;
+        return PARITAS_OK;
+    }
+    if (target->law != CARD_LNN && target->law != CARD_LNU)
+        return card_refuse(
+            card, line, AT_NAME,
+            "\"%.100s\" and the other one both have a value for %.100s, and `%s` is not added in "
+            "quadrature: only lnN and lnU are",
+            target->name, process, card_law_names[target->law]);
+    const bool two = value->two || more->two;
+    const double low = value->two || !two ? value->low : 1.0 / value->low,
+                 other = more->two || !two ? more->low : 1.0 / more->low;
+    value->two = two;
+    if (add_squares(low, other, &value->low) && add_squares(value->high, more->high, &value->high))
+        return PARITAS_OK;
+    return card_refuse(card, line, AT_NAME,
+                       "\"%.100s\" and the other one go in two directions for %.100s: they have no sum",
+                       target->name, process);
+}
+
+/* The other one's values join those of the first, in quadrature. */
+static paritas_status edit_merge(struct card *card, const struct card_line *line)
+{
+    bool *chosen;
+    struct card_nuisance *target;
+    TRY(need_words(card, line, AT_LAW + 1, "merge PROCESS CHANNEL NAME OTHER [ifexists]"));
+    TRY(choose_columns(card, line, &chosen));
+    const char *other = card_parameter_name(card, line->words[AT_LAW].text);
+    if (!other) return paritas_fail_memory(card->context);
+    struct card_nuisance *at = find_nuisance(card, NULL, other);
+    if (!at && !has_option(line, AT_LAW + 1, "ifexists")) return refuse_unknown(card, line, AT_LAW);
+    for (; at; at = find_nuisance(card, at, other)) {
+        TRY(check_movable(card, line, at));
+        TRY(find_target(card, line, AT_NAME, at->law, &target));
+        if (card_same(target->name, other))
+            return card_refuse(card, line, AT_LAW, "both names are one: drop the edit");
+        for (uint32_t k = 0; k < card->n_columns; k++) {
+            if (!chosen[k] || at->values[k].none) continue;
+            TRY(add_in_quadrature(card, line, target, k, &at->values[k]));
+            at->values[k].none = true;
+        }
+    }
+    return PARITAS_OK;
+}
+
+/* Two names with one value each take the place of a nuisance, where it acts. */
+static paritas_status edit_split(struct card *card, const struct card_line *line)
+{
+    enum { AT_FIRST = AT_LAW, AT_SECOND, AT_VALUES };
+    bool *chosen;
+    TRY(need_words(card, line, AT_VALUES + 2,
+                   "split PROCESS CHANNEL OLD NEW1 NEW2 VALUE1 VALUE2 [ifexists]"));
+    TRY(choose_columns(card, line, &chosen));
+    const char *old = card_parameter_name(card, line->words[AT_NAME].text);
+    if (!old) return paritas_fail_memory(card->context);
+    struct card_nuisance *at = find_nuisance(card, NULL, old);
+    if (!at && !has_option(line, AT_VALUES + 2, "ifexists")) return refuse_unknown(card, line, AT_NAME);
+    for (; at; at = find_nuisance(card, at, old)) {
+        TRY(check_movable(card, line, at));
+        for (uint32_t i = 0; i < 2; i++) {
+            struct card_nuisance *made;
+            struct card_value value;
+            TRY(find_target(card, line, AT_FIRST + i, at->law, &made));
+            if (card_same(made->name, old))
+                return card_refuse(card, line, AT_FIRST + i, "a new name is the old one: take another");
+            TRY(card_read_value(card, line, AT_VALUES + i, at->law, &value));
+            for (uint32_t k = 0; k < card->n_columns; k++)
+                if (chosen[k] && !at->values[k].none && !value.none) made->values[k] = value;
+        }
+        for (uint32_t k = 0; k < card->n_columns; k++)
+            if (chosen[k]) at->values[k].none = true;
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status change_law(const struct card *card, const struct card_line *line, enum card_law law,
                                  struct card_nuisance *nuisance)
 {
@@ -198,16 +316,16 @@ paritas_status card_edit(struct card *card, const struct card_line *line)
     static const struct {
         const char *word;
         paritas_status (*edit)(struct card *card, const struct card_line *line);
-    } edits[] = {{"add", edit_add},
-                 {"drop", edit_drop},
-                 {"rename", edit_rename},
-                 {"changepdf", edit_law},
+    } edits[] = {{"add", edit_add},      {"drop", edit_drop},   {"rename", edit_rename},
+                 {"merge", edit_merge},  {"split", edit_split}, {"changepdf", edit_law},
                  {"freeze", edit_freeze}};
-    TRY(need_words(card, line, AT_WHAT + 1, "add, drop, rename, changepdf or freeze"));
+    TRY(need_words(card, line, AT_WHAT + 1, "add, drop, rename, merge, split, changepdf or freeze"));
     for (size_t i = 0; i < COUNT_OF(edits); i++)
         if (card_same(line->words[AT_WHAT].text, edits[i].word)) return edits[i].edit(card, line);
-    return card_refuse(card, line, AT_WHAT,
-                       "the edit \"%.100s\" is not read: there are add, drop, rename, changepdf and freeze; "
-                       "write what it does into the lines themselves",
-                       line->words[AT_WHAT].text);
+    return card_refuse(
+        card, line, AT_WHAT,
+        "the edit \"%.100s\" is not read: there are add, drop, rename, merge, split, changepdf and "
+        "freeze; "
+        "write what it does into the lines themselves",
+        line->words[AT_WHAT].text);
 }

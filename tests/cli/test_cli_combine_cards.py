@@ -139,7 +139,8 @@ def test_histograms_are_found_from_the_combined_card(tmp_path):
 
 def test_lines_of_a_channel_hide_those_of_all(tmp_path):
     text = text_of(SHAPES).replace(
-        "shapes *        *   shapes.root", "shapes top * other.root x\nshapes * sr own.root y\nshapes * * shapes.root"
+        "shapes *        *   shapes.root",
+        "shapes top * other.root x\nshapes * sr own.root y\nshapes * * shapes.root",
     )
     card = tmp_path / "card.txt"
     card.write_text(text)
@@ -160,8 +161,9 @@ flat flatParam
 two group = wide
 two group += eff
 """
-    a, b = one(tmp_path / "a.txt", lines + "nuisance edit add * * more lnN 1.3\n"), one(
-        tmp_path / "b.txt", lines + "nuisance edit freeze wide\nnuisance edit drop back.* he.e wide\n"
+    a, b = (
+        one(tmp_path / "a.txt", lines + "nuisance edit add * * more lnN 1.3\n"),
+        one(tmp_path / "b.txt", lines + "nuisance edit freeze wide\nnuisance edit drop back.* he.e wide\n"),
     )
     text = run("combine", f"a={a}", f"b={b}").stdout
     found = rows(text)
@@ -179,7 +181,9 @@ two group += eff
 
 def test_edits_keep_to_their_card(tmp_path):
     edited = tmp_path / "edited.txt"
-    edited.write_text(text_of(COUNTING) + "nuisance edit drop top * xsec\nnuisance edit add * s. xsec lnN 1.4 overwrite\n")
+    edited.write_text(
+        text_of(COUNTING) + "nuisance edit drop top * xsec\nnuisance edit add * s. xsec lnN 1.4 overwrite\n"
+    )
     out = tmp_path / "c.txt"
     assert run("combine", f"a={edited}", f"b={COUNTING}", "-o", out).returncode == 0
     assert "nuisance edit drop top (a_sr|a_cr) xsec" in out.read_text()
@@ -207,7 +211,9 @@ def test_a_second_line_of_one_name_stays_another_line(tmp_path):
 def test_cards_without_observations_take_those_of_their_histograms(tmp_path):
     shutil.copy(os.path.join(CARDS, "shapes.root"), tmp_path)
     card = tmp_path / "card.txt"
-    card.write_text("".join(line for line in text_of(SHAPES).splitlines(True) if not line.startswith("observation")))
+    card.write_text(
+        "".join(line for line in text_of(SHAPES).splitlines(True) if not line.startswith("observation"))
+    )
     found = rows(run("combine", f"a={card}", f"b={COUNTING}").stdout)
     assert found["observation"] == [["-1", "-1", "11", "48"]]
 
@@ -219,7 +225,10 @@ def test_refusals(tmp_path):
         ([f"x={a}", f"y={one(tmp_path / 'b.txt', 'k trG 0.1 -')}"], '"k" is `trG` here, but otherwise in'),
         ([f"x={a}", f"y={one(tmp_path / 'c.txt', 'g gmN 6 - 2')}"], '"g" is `gmN` here, but otherwise in'),
         (
-            [f"x={a}", f"y={one(tmp_path / 'd.txt', '', ONE.replace('signal background', 'background signal'))}"],
+            [
+                f"x={a}",
+                f"y={one(tmp_path / 'd.txt', '', ONE.replace('signal background', 'background signal'))}",
+            ],
             "is a signal in one card and a background in another",
         ),
         ([f"x y={a}", a], 'the label "x y" has blanks'),

@@ -1,6 +1,7 @@
 """Datacards: what they become, how commands take them, and what is refused: place, reason, what to do."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -217,3 +218,53 @@ def test_maps_of_other_programs_and_documents(tmp_path):
         "fit", card, "--map", "sr/signal:mu[1,0,5]", "--map", "cr/top:t[1,0.2,4]", "--poi", "all", "--json"
     )
     assert {"mu", "t"} < {one["name"] for one in json.loads(done.stdout)["parameters"]}
+
+
+# ---- edits that join and split ----
+
+
+def edited(folder, lines, edit, column="top"):
+    """High and low factor of each lognormal of a process in the signal region, after an edit."""
+    text = changed(card_text("counting.txt"), "free   rateParam", f"{lines}\nfree   rateParam")
+    found = convert(folder, f"{text}\nnuisance edit {edit}\n")
+    channel = next(one for one in found["channels"] if one["name"] == "sr")
+    sample = next(one for one in channel["samples"] if one["name"] == column)
+    return {
+        m["name"]: (m["data"]["hi"], m["data"]["lo"]) for m in sample["modifiers"] if m["type"] == "normsys"
+    }
+
+
+def squares(*factors):
+    size = math.exp(math.hypot(*(math.log(one) for one in factors)))
+    return size if factors[0] > 1 else 1 / size
+
+
+@pytest.mark.parametrize(
+    "more, high, low",
+    [
+        ("1.1", squares(1.02, 1.1), 1 / squares(1.02, 1.1)),
+        ("0.9/1.2", squares(1.02, 1.2), squares(1 / 1.02, 0.9)),
+        ("-", 1.02, 1 / 1.02),
+    ],
+)
+def test_merged_lognormals_add_in_quadrature(tmp_path, more, high, low):
+    found = edited(tmp_path, f"other lnN - {more} - 1.3 -", "merge top .r lumi other")
+    assert found["lumi"] == pytest.approx((high, low), rel=1e-14)
+    assert "other" not in found
+
+
+def test_merged_values_of_two_numbers(tmp_path):
+    found = edited(tmp_path, "other lnN - 0.8/1.3 - - -", "merge * * xsec other")
+    assert found["xsec"] == pytest.approx((squares(1.2, 1.3), squares(0.9, 0.8)), rel=1e-14)
+    found = edited(tmp_path, "other lnN - 1.3 - - -", "merge * * xsec other")
+    assert found["xsec"] == pytest.approx((squares(1.2, 1.3), squares(0.9, 1 / 1.3)), rel=1e-14)
+    found = edited(tmp_path, "other lnN - 1.3 - - -", "merge * * brand_new other")
+    assert found["brand_new"] == pytest.approx((1.3, 1 / 1.3), rel=1e-14)
+
+
+def test_a_split_has_two_names_where_the_old_one_acts(tmp_path):
+    found = edited(tmp_path, "", "split * sr xsec one two 1.1 0.8/1.05")
+    assert found["one"] == pytest.approx((1.1, 1 / 1.1)) and found["two"] == pytest.approx((1.05, 0.8))
+    assert "xsec" not in found
+    assert edited(tmp_path, "", "split * sr xsec one two 1.1 1.2", "signal").keys() == {"lumi"}
+    assert edited(tmp_path, "", "split * sr none one two 1.1 1.2 ifexists").keys() == {"lumi", "xsec"}
