@@ -168,7 +168,7 @@ static paritas_status find_target(struct card *card, const struct card_line *lin
                        name, card_law_names[(*target)->law], (*target)->line->number, card_law_names[law]);
 }
 
-/* Of two factors in one direction. False: they have two. The first one's direction holds. */
+/* Adds the squares of logarithms; the sum goes where `a` goes. False: they go in two directions. */
 static bool add_squares(double a, double b, double *sum)
 {
     const double first = host_log(a), second = host_log(b);

@@ -50,11 +50,10 @@ def rows(text):
     return found
 
 
-def nll(path, values, *options):
-    point = f"{path}.point.json"
-    with open(point, "w") as file:
-        json.dump(values, file)
-    return json.loads(run("nll", path, "--point", point, "--json", *options).stdout)["twice_nll"]
+def nll(folder, path, values):
+    point = folder / "point.json"
+    point.write_text(json.dumps(values))
+    return json.loads(run("nll", path, "--point", point, "--json").stdout)["twice_nll"]
 
 
 def test_tables_and_lines_of_both(tmp_path):
@@ -97,7 +96,7 @@ def test_the_likelihood_is_the_sum_of_both(tmp_path):
         return {key: value for key, value in spread(values).items() if key in names}
 
     shift = {
-        path: nll(path, known(path, values)) - nll(path, {})
+        path: nll(tmp_path, path, known(path, values)) - nll(tmp_path, path, {})
         for path, values in ((COUNTING, first), (SHAPES, second), (out, both))
     }
     # lumi, which both have, stays at 0, where its constraint does not count
@@ -188,9 +187,11 @@ def test_edits_keep_to_their_card(tmp_path):
     assert run("combine", f"a={edited}", f"b={COUNTING}", "-o", out).returncode == 0
     assert "nuisance edit drop top (a_sr|a_cr) xsec" in out.read_text()
     values = {"xsec": 0.7}
-    single = [nll(path, values) - nll(path, {}) for path in (edited, COUNTING)]
+    single = [nll(tmp_path, path, values) - nll(tmp_path, path, {}) for path in (edited, COUNTING)]
     shared = 0.7**2
-    assert nll(out, values) - nll(out, {}) == pytest.approx(sum(single) - shared, rel=1e-12)
+    assert nll(tmp_path, out, values) - nll(tmp_path, out, {}) == pytest.approx(
+        sum(single) - shared, rel=1e-12
+    )
 
 
 def test_lognormals_and_shapes_of_one_name(tmp_path):

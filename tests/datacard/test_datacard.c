@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "datacard/card.h"
 #include "paritas_datacard.h"
+#include "paritas_model.h"
 
 #define FOLDER PARITAS_SOURCE_DIR "/tests/datacard/"
 
@@ -265,12 +266,19 @@ TEST(wrong_options_are_refused)
 TEST(without_memory_nothing_is_left)
 {
     static const char *const cards[] = {FOLDER "counting.txt", FOLDER "shapes.txt"};
+    static const char *const masks[] = {"cr"}, *const maps[] = {"sr/signal:mu[1,0,5]", "cr/top:t[1,3]"};
+    paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
+    options.masks = (paritas_names){masks, COUNT(masks)};
+    options.maps = (paritas_names){maps, COUNT(maps)};
     for (size_t card = 0; card < COUNT(cards); card++)
         for (long n = 1;; n++) {
             paritas_workspace *made, *names = NULL;
+            paritas_model *model = NULL;
             fresh(NULL);
             ledger.fail_at = n;
-            paritas_status status = paritas_document_read(&context, cards[card], NULL, &made);
+            paritas_status status = paritas_document_read(&context, cards[card], &options, &made);
+            if (!status) status = paritas_model_create(&context, made, NULL, &model);
+            paritas_model_free(model);
             if (!status) status = paritas_datacard_names(&context, made, &names);
             paritas_workspace_free(names);
             paritas_workspace_free(made);
@@ -279,6 +287,42 @@ TEST(without_memory_nothing_is_left)
             assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
             assert_string_equal(context.message, "memory could not be allocated");
         }
+}
+
+TEST(combined_cards_are_a_card)
+{
+    static const char *const cards[] = {FOLDER "counting.txt", FOLDER "shapes.txt"}, *const labels[] = {"a",
+                                                                                                        NULL};
+    static const char *const wrong[] = {FOLDER "counting.txt", NULL};
+    paritas_workspace *made;
+    char *text;
+    ASSERT_OK(&context, paritas_datacard_combine(&context, 2, labels, cards, NULL, &text));
+    ASSERT_OK(&context, paritas_datacard_parse(&context, text, strlen(text), "combined", NULL, &made));
+    named(json_get(made->root, "channels"), "a_sr");
+    named(json_get(made->root, "channels"), "ch2_cr");
+    paritas_workspace_free(made);
+    paritas_text_free(&context, text);
+    assert_int_equal(paritas_datacard_combine(&context, 0, NULL, cards, NULL, &text),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_datacard_combine(&context, 2, NULL, wrong, NULL, &text),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_true(paritas_is_datacard(cards[0]) && !paritas_is_datacard(NULL));
+    assert_false(paritas_is_datacard(PARITAS_SOURCE_DIR "/examples/two_bins.json"));
+}
+
+TEST(cards_combined_without_memory_leave_nothing)
+{
+    static const char *const cards[] = {FOLDER "counting.txt", FOLDER "shapes.txt"};
+    for (long n = 1;; n++) {
+        char *text;
+        fresh(NULL);
+        ledger.fail_at = n;
+        const paritas_status status = paritas_datacard_combine(&context, 2, NULL, cards, FOLDER, &text);
+        paritas_text_free(&context, text);
+        assert_int_equal(ledger.live, 0);
+        if (!status) break;
+        assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+    }
 }
 
 int main(void)
@@ -298,6 +342,8 @@ int main(void)
         CASE(what_is_no_card_is_refused),
         CASE(wrong_options_are_refused),
         CASE(without_memory_nothing_is_left),
+        CASE(combined_cards_are_a_card),
+        CASE(cards_combined_without_memory_leave_nothing),
     };
     return cmocka_run_group_tests_name("datacards", tests, NULL, NULL);
 }
