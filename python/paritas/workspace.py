@@ -153,7 +153,7 @@ class PatchSet:
 
     def __init__(self, given: DocumentLike) -> None:
         self.document = document(given, "patch set")
-        self.names: list[str] = self.document.patchnames_of()
+        self.names: list[str] = self.document.patch_names()
 
     def __repr__(self) -> str:
         shown = [*self.names[:3], "..."] if len(self.names) > 4 else self.names
