@@ -40,11 +40,11 @@ class Channel:
 
 
 def _read(workspace: DocumentLike, maps: list[str]) -> _engine.Document:
-    if maps and not isinstance(workspace, (str, os.PathLike)):
+    if not maps:
+        return document(workspace, "workspace")
+    if not isinstance(workspace, (str, os.PathLike)):
         raise TypeError(f"maps go with the path of a datacard, not with {type(workspace).__name__}")
-    return (
-        _engine.Document.read(os.fspath(workspace), maps=maps) if maps else document(workspace, "workspace")
-    )
+    return _engine.Document.read(os.fspath(workspace), maps=maps)
 
 
 class Model(_engine.Model):
