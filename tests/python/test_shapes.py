@@ -1,4 +1,4 @@
-"""A sample's shape, a histosys' scale and masked channels, beyond pyhf's schema: what is refused, and by whom."""
+"""A sample's shape, a histosys' scale and masks, beyond pyhf's schema: what is refused, and by whom."""
 
 import copy
 
