@@ -76,6 +76,7 @@ static const struct other_option {
     {"--dataset|-D|--data", "the data are the workspace's observations; --patch FILE gives others", NULL},
     {"-t|--expectSignal", "`paritas toys` draws toys", NULL},
     {"--toysH|-T", "--ntoys N", NULL},
+    {"--PO|-P", "--map 'PATTERN:NAME[VALUE,LOW,HIGH]' for --PO map=...", NULL},
     {"--setParameterRanges", "--par NAME=LO:HI:N", NULL},
     {"--setParameterRanges|--rMin|--rMax",
      "bounds stand in the workspace: measurements[].config.parameters[].bounds", NULL},

@@ -15,8 +15,11 @@ extern "C" {
 typedef struct paritas_datacard_options {
     size_t size;
     const char *mass;    /* what $MASS stands for in names of histograms and files; NULL: "120" */
-    paritas_names masks; /* channels that are left out of the likelihood; their parameters stay */
+    paritas_names masks; /* channels that models leave out of the likelihood: paritas_workspace_mask */
     int exact;           /* nonzero: without the roundings that docs/datacards.md lists */
+    /* PATTERN:NAME[VALUE,LOW,HIGH]: NAME scales processes, and r is gone. The pattern is a regular expression
+     * for the beginning of CHANNEL/PROCESS. The last match holds. Later NAME suffices. Also 0 and 1. */
+    paritas_names maps;
 } paritas_datacard_options;
 #define PARITAS_DATACARD_OPTIONS_DEFAULT PARITAS_INIT(paritas_datacard_options)
 
@@ -34,6 +37,16 @@ PARITAS_API paritas_status paritas_datacard_parse(paritas_context *context, cons
 PARITAS_API paritas_status paritas_document_read(paritas_context *context, const char *path,
                                                  const paritas_datacard_options *options,
                                                  paritas_workspace **workspace);
+/* Nonzero: the file begins as a card does, not as JSON. */
+PARITAS_API int paritas_is_datacard(const char *path);
+/* Several cards become one, as a text. Channels become LABEL_CHANNEL, or LABEL in a card of one channel.
+ * The label "." keeps names. NULL or empty: ch1, ch2, .. `labels` may be NULL. Nuisances of one name are one
+ * line. The text is for a file in `folder` (NULL: the working folder), from where it finds the histograms.
+ * INVALID_INPUT, with the place: a wrong card, or one name with two laws. INVALID_ARGUMENT: two channels of
+ * one name, a process that is a signal in one card alone. Freed by paritas_text_free. */
+PARITAS_API paritas_status paritas_datacard_combine(paritas_context *context, size_t n,
+                                                    const char *const *labels, const char *const *paths,
+                                                    const char *folder, char **text);
 /* Lists parameters that have another name or scale in Combine. The document is an object with Combine's names
  * as keys: {"name": NAME, "scale": s, "offset": o}. The value is s * Combine's value + o. Free it. */
 PARITAS_API paritas_status paritas_datacard_names(paritas_context *context,

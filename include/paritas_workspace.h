@@ -101,6 +101,12 @@ PARITAS_API paritas_status paritas_workspace_prune(paritas_context *context,
                                                    const paritas_prune_options *options,
                                                    paritas_workspace **out);
 
+/* The workspace with channels that models leave out of the likelihood: "masked": true. Their rates are still
+ * expected, their parameters stay, and so do the constraints. `channels` NULL: none more. */
+PARITAS_API paritas_status paritas_workspace_mask(paritas_context *context,
+                                                  const paritas_workspace *workspace,
+                                                  const paritas_names *channels, paritas_workspace **out);
+
 /* Old and new names in pairs: items[0] becomes items[1], items[2] becomes items[3], ...; `count` counts both.
  * If two pairs have one old name, the last holds. Start from PARITAS_RENAME_OPTIONS_DEFAULT: none. */
 typedef struct paritas_rename_options {

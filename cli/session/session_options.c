@@ -22,8 +22,12 @@ const struct option options_patches[] = {
     {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
     {"--mass", OPTION_TEXT, "M", "of a datacard: what $MASS stands for in names of histograms", "120",
      .letter = 'm'},
+    {"--map", OPTION_TEXT, "PATTERN:NAME[VALUE,LOW,HIGH]",
+     "of a datacard: NAME scales processes whose CHANNEL/PROCESS matches, in place of r; later NAME alone, 0 "
+     "or 1 "
+     "(repeatable)"},
     {"--mask", OPTION_TEXT, "CHANNEL",
-     "of a datacard: leave a channel out of the likelihood; its parameters stay (repeatable)"},
+     "leave a channel out of the likelihood; its rates and its parameters stay (repeatable)"},
     {"--exact", OPTION_FLAG, NULL, "of a datacard: without Combine's roundings, up to 1e-5 of a rate"},
     {0},
 };

@@ -25,12 +25,24 @@ static paritas_status apply_patch(struct session *session, const char *path, con
     return status;
 }
 
+static paritas_status apply_masks(struct session *session)
+{
+    paritas_names masks;
+    paritas_workspace *masked;
+    TRY(list_of(session, "--mask", &masks));
+    if (masks.count == 0) return PARITAS_OK;
+    TRY(paritas_workspace_mask(session->context, session->workspace, &masks, &masked));
+    paritas_workspace_free(session->workspace);
+    session->workspace = masked;
+    return PARITAS_OK;
+}
+
 paritas_status apply_patches(struct session *session)
 {
     size_t at = 0;
     for (const struct given *given; (given = option_next(session, "--patch", &at));)
         TRY(apply_patch(session, given->text, NULL));
-    return PARITAS_OK;
+    return apply_masks(session);
 }
 
 /* What is made of a large document is about twice its size. */
@@ -47,7 +59,7 @@ paritas_status read_document(struct session *session, const char *path, paritas_
     paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
     options.mass = option_text(session, "--mass");
     options.exact = option_flag(session, "--exact");
-    TRY(list_of(session, "--mask", &options.masks));
+    TRY(list_of(session, "--map", &options.maps));
     return paritas_document_read(session->context, path, &options, workspace);
 }
 

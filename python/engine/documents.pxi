@@ -45,12 +45,12 @@ cdef class Document:
         return made
 
     @staticmethod
-    def read(path, str mass=None, masks=(), bint exact=False):
+    def read(path, str mass=None, masks=(), maps=(), bint exact=False):
         """From a file ("-": standard input): JSON, or a datacard."""
         cdef Document made = Document.labelled(text_of(path))
-        cdef Names of_masks = Names(masks)
+        cdef Names of_masks = Names(masks), of_maps = Names(maps)
         cdef paritas_datacard_options options = paritas_datacard_options_default
-        options.masks, options.exact = of_masks.c, exact
+        options.masks, options.maps, options.exact = of_masks.c, of_maps.c, exact
         if mass is not None:
             options.mass = PyUnicode_AsUTF8(mass)
         paritas_document_read(PyUnicode_AsUTF8(made.label), &options, &made.c)
@@ -112,6 +112,13 @@ cdef class Document:
         options.channels, options.samples, options.modifiers = of_channels.c, of_samples.c, of_modifiers.c
         options.modifier_types, options.measurements = of_types.c, of_measurements.c
         paritas_workspace_prune(self.c, &options, &made.c)
+        return made
+
+    def mask(self, channels):
+        """With channels that models leave out of the likelihood."""
+        cdef Names of_channels = Names(channels)
+        cdef Document made = Document.labelled(f"{self.label} (masked)")
+        paritas_workspace_mask(self.c, &of_channels.c, &made.c)
         return made
 
     def rename(self, channels, samples, modifiers, measurements):

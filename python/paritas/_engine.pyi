@@ -92,6 +92,7 @@ class Document:
     patch: Callable[..., Document]
     sort: Callable[..., Document]
     prune: Callable[..., Document]
+    mask: Callable[..., Document]
     rename: Callable[..., Document]
     combine: Callable[..., Document]
     inspect: Callable[..., Document]

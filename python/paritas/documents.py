@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
@@ -26,6 +26,14 @@ def _plain(value: Any) -> Any:
     raise TypeError(
         f"a document holds dicts, lists, texts and numbers, not {type(value).__name__}: {value!r:.60}"
     )
+
+
+def names_of(given: Iterable[str]) -> list[str]:
+    """A list of names; one text is one name."""
+    found = [] if isinstance(given, (str, bytes)) else list(given)
+    if isinstance(given, (str, bytes)) or not all(isinstance(name, str) for name in found):
+        raise TypeError(f"a sequence of names is wanted, not {given!r}")
+    return found
 
 
 def document(given: DocumentLike, label: str = "document") -> Document:

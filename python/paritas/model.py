@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .documents import DocumentLike, document
+from .documents import DocumentLike, document, names_of
 from .interpolation import codes_of
 from .keywords import Place, engine_of, takes
 from .other_programs import attribute_hint
@@ -38,6 +39,14 @@ class Channel:
     slice: slice
 
 
+def _read(workspace: DocumentLike, maps: list[str]) -> _engine.Document:
+    if not maps:
+        return document(workspace, "workspace")
+    if not isinstance(workspace, (str, os.PathLike)):
+        raise TypeError(f"maps go with the path of a datacard, not with {type(workspace).__name__}")
+    return _engine.Document.read(os.fspath(workspace), maps=maps)
+
+
 class Model(_engine.Model):
     """The likelihood of one measurement. Immutable; threads may share it.
 
@@ -57,6 +66,8 @@ class Model(_engine.Model):
         clip_sample: float | None = None,
         clip_bin: float | None = None,
         modifier_settings: Mapping[str, Any] | None = None,
+        masks: Iterable[str] = (),
+        maps: Iterable[str] = (),
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace; a path may be a datacard's) with JSON patches
         applied in order. measurement None: the first; poi: "" for none, None for the measurement's; several
@@ -64,14 +75,18 @@ class Model(_engine.Model):
         normsys_code 0, 1, "2c", 4 (default) or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for
         modifiers without a code of their own; "code1" is 1. clips: lower limits of expected rates of a
         sample, of a bin. modifier_settings: the codes as pyhf and `convert` have them; a type that they do
-        not name keeps its default."""
+        not name keeps its default. masks: channels left out of the likelihood, see Workspace.mask. maps: of a
+        datacard's path, see Workspace.read."""
         if modifier_settings is not None:
             if normsys_code is not None or histosys_code is not None:
                 raise ValueError("give modifier_settings, or normsys_code and histosys_code, not both")
             normsys_code, histosys_code = codes_of(modifier_settings).values()
-        found = document(workspace, "workspace")
+        found = _read(workspace, names_of(maps))
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
+        hidden = names_of(masks)
+        if hidden:
+            found = found.mask(hidden)
         if poi is None or isinstance(poi, str):
             return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
         several = several_names(poi)

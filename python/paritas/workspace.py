@@ -7,23 +7,15 @@ import os
 from typing import Any, Iterable, Iterator, Mapping
 
 from ._engine import Document, InvalidInput
-from .documents import DocumentLike, Documented, document
+from .documents import DocumentLike, Documented, document, names_of
 from .files import PathLike as Path
 from .model import Model
-
-
-def _names(given: Iterable[str]) -> list[str]:
-    """A list of names; one text is one name."""
-    found = [] if isinstance(given, (str, bytes)) else list(given)
-    if isinstance(given, (str, bytes)) or not all(isinstance(name, str) for name in found):
-        raise TypeError(f"a sequence of names is wanted, not {given!r}")
-    return found
 
 
 def _pairs(given: Mapping[str, str] | None) -> list[str]:
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"a mapping from old to new names is wanted, not {given!r}")
-    return _names([name for pair in (given or {}).items() for name in pair])
+    return names_of([name for pair in (given or {}).items() for name in pair])
 
 
 class Workspace(Documented):
@@ -42,13 +34,15 @@ class Workspace(Documented):
         *,
         mass: float | str | None = None,
         masks: Iterable[str] = (),
+        maps: Iterable[str] = (),
         exact: bool = False,
     ) -> "Workspace":
         """Reads a file: a JSON workspace, or a CMS datacard. Of a datacard, mass is what $MASS stands for in
-        names of histograms (None: 120), and masks are channels left out of the likelihood. exact: without
-        Combine's roundings."""
+        names of histograms (None: 120). Its maps "PATTERN:NAME[VALUE,LOW,HIGH]" say which parameter of
+        interest scales which CHANNEL/PROCESS. exact: without Combine's roundings. masks: channels left out of
+        the likelihood, see `mask`."""
         given = None if mass is None else str(mass)
-        return cls(Document.read(os.fspath(path), given, _names(masks), exact=exact))
+        return cls(Document.read(os.fspath(path), given, names_of(masks), names_of(maps), exact))
 
     @classmethod
     def loads(cls, text: str | bytes) -> "Workspace":
@@ -97,13 +91,18 @@ class Workspace(Documented):
         configurations."""
         return Workspace(
             self.document.prune(
-                _names(channels),
-                _names(samples),
-                _names(modifiers),
-                _names(modifier_types),
-                _names(measurements),
+                names_of(channels),
+                names_of(samples),
+                names_of(modifiers),
+                names_of(modifier_types),
+                names_of(measurements),
             )
         )
+
+    def mask(self, channels: Iterable[str]) -> "Workspace":
+        """Marks channels that models leave out of the likelihood. Their rates are still expected, and their
+        parameters stay."""
+        return Workspace(self.document.mask(names_of(channels)))
 
     def rename(
         self,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/expression.h"
+#include "paritas_workspace.h"
 
 #include <stdint.h>
 
@@ -67,7 +68,7 @@ struct card_channel {
     const char *name;
     double observed;
     const struct card_word *observed_word; /* NULL: no line `observation` */
-    bool masked, fake, counts;             /* counts: yields stand in the card */
+    bool fake, counts;                     /* counts: yields stand in the card */
     bool monte_carlo;                      /* has a line autoMCStats */
     bool with_signal;
     double threshold;
@@ -79,8 +80,18 @@ struct card_column {
     uint32_t channel;
     const char *process;
     bool signal;
+    const struct card_poi *poi; /* that scales it; NULL: none */
+    bool off;                   /* a map scales it by 0 */
     double rate;
     uint32_t word; /* of the tables' lines */
+};
+
+/* A parameter of interest. */
+struct card_poi {
+    struct card_poi *next;
+    const char *name;
+    double start, lower, upper;
+    bool fixed; /* without a range */
 };
 
 struct card_shapes {
@@ -119,6 +130,7 @@ struct card {
     const struct card_line *observation, *bins, *columns_bin, *columns_process, *columns_number, *rate;
     struct card_channel *channels;
     struct card_column *columns;
+    struct card_poi *pois; /* in their order; of interest is the first, or one after the other */
     uint32_t n_channels, n_columns, n_nuisance_lines;
     struct card_shapes *shapes;
     struct card_nuisance *nuisances;
@@ -161,12 +173,17 @@ enum card_match card_matches_expression(const char *expression, const char *text
 /* Fills the card from its lines, and applies its edits. */
 paritas_status card_read(struct card *card);
 paritas_status card_read_tables(struct card *card); /* card_tables.c */
+/* Decides what scales each process (card_maps.c). */
+paritas_status card_maps_apply(struct card *card, const paritas_names *maps);
+/* Has the process a rate, or could a count of 0 give it one? (card_parameters.c) */
+bool card_is_present(const struct card *card, uint32_t column);
 paritas_status card_check_nuisance_count(const struct card *card);
 paritas_status card_read_nuisance(struct card *card, const struct card_line *line); /* card_nuisances.c */
 paritas_status card_read_rate(struct card *card, const struct card_line *line);     /* card_rates.c */
 paritas_status card_read_argument(struct card *card, const struct card_line *line); /* param, extArg */
 paritas_status card_read_auto_stats(struct card *card, const struct card_line *line);
 paritas_status card_edit(struct card *card, const struct card_line *line); /* card_edits.c */
+bool card_is_edit(const struct card_line *line);                           /* card_read.c */
 /* One column's value of a law: "-", "1.1", "0.9/1.1". */
 paritas_status card_read_value(struct card *card, const struct card_line *line, uint32_t word,
                                enum card_law law, struct card_value *value);

@@ -143,7 +143,7 @@ paritas_status card_factors_find(struct card_build *build, struct card_sample *s
     struct card *card = build->card;
     const struct card_column *column = &card->columns[sample->column];
     TRY(check_one_control(card, sample->column));
-    if (column->signal) TRY(add_free_factor(build, sample, "r"));
+    if (column->poi) TRY(add_free_factor(build, sample, column->poi->name));
     for (const struct card_nuisance *at = card->nuisances; at; at = at->next)
         if (!at->values[sample->column].none && !card_is_shape(at->law))
             TRY(card_factor_add(build, sample, at));

@@ -1,4 +1,4 @@
-/* card_parameters.c: what floats: nuisances, rateParams, the signal strength. */
+/* card_parameters.c: what floats: nuisances, rateParams, parameters of interest. */
 #include "datacard/card_workspace.h"
 #include "base/math/host_math.h"
 
@@ -23,13 +23,6 @@ static bool has_effect(const struct card *card, const struct card_nuisance *nuis
 {
     for (uint32_t k = 0; k < card->n_columns; k++)
         if (!nuisance->values[k].none && card_is_present(card, k)) return true;
-    return false;
-}
-
-static bool has_signal(const struct card *card)
-{
-    for (uint32_t k = 0; k < card->n_columns; k++)
-        if (card->columns[k].signal && card_is_present(card, k)) return true;
     return false;
 }
 
@@ -158,7 +151,7 @@ static paritas_status join_line(const struct card *card, const struct card_nuisa
     return card_refuse(
         card, nuisance->line, 1,
         "\"%.200s\" is %s%s%s in line %u: one name has one law; give this line another name%s", known->name,
-        first ? "`" : "the signal strength", first ? card_law_names[first->law] : "", first ? "`" : "",
+        first ? "`" : "a parameter of interest", first ? card_law_names[first->law] : "", first ? "`" : "",
         first ? first->line->number : card->rate->number,
         first && card_is_shape(first->law) != card_is_shape(nuisance->law) ? ", or write `shape?` for both"
                                                                            : "");
@@ -201,12 +194,11 @@ static paritas_status add_arguments(struct card_build *build, const struct card_
 }
 
 /* Bounds that are not given: far away, and not below 0 where the value is above. */
-static void fill_range(const struct card_rate *rate, struct card_parameter *made)
+static void fill_range(double start, struct card_parameter *made)
 {
-    const double size = rate->start > 1.0 ? rate->start : rate->start < -1.0 ? -rate->start : 1.0;
-    const bool bounded = rate->lower == rate->lower;
-    made->lower = bounded ? rate->lower : rate->start > 0.0 ? 0.0 : -FAR * size;
-    made->upper = bounded ? rate->upper : FAR * size;
+    const double size = start > 1.0 ? start : start < -1.0 ? -start : 1.0;
+    made->lower = start > 0.0 ? 0.0 : -FAR * size;
+    made->upper = FAR * size;
 }
 
 static paritas_status add_rate(struct card_build *build, const struct card_rate *rate)
@@ -215,7 +207,7 @@ static paritas_status add_rate(struct card_build *build, const struct card_rate 
     if (known && known->rate) return PARITAS_OK;
     if (known)
         return card_refuse(build->card, rate->line, 0, "\"%.200s\" is also %s: give one of them another name",
-                           rate->name, known->nuisance ? "a nuisance" : "the signal strength");
+                           rate->name, known->nuisance ? "a nuisance" : "a parameter of interest");
     const bool measured = rate->widths[0] > 0.0;
     if (rate->formula) TRY(add_arguments(build, rate));
     struct card_parameter *made = &build->parameters[build->n_parameters++];
@@ -224,23 +216,38 @@ static paritas_status add_rate(struct card_build *build, const struct card_rate 
                                     .rate = rate,
                                     .constraint = measured ? CARD_GAUSS : CARD_FREE,
                                     .start = rate->start,
+                                    .lower = rate->lower,
+                                    .upper = rate->upper,
                                     .frozen = rate->constant || rate->frozen};
-    fill_range(rate, made);
+    if (made->lower != made->lower) fill_range(rate->start, made);
     made->used = !rate->channel || rate->formula; /* by formulas, or not at all */
     return PARITAS_OK;
+}
+
+/* Without a range it is constant. */
+static void add_poi(struct card_build *build, const struct card_poi *poi)
+{
+    struct card_parameter *made = &build->parameters[build->n_parameters++];
+    *made = (struct card_parameter){.name = poi->name,
+                                    .law = CARD_LAWS,
+                                    .constraint = CARD_FREE,
+                                    .start = poi->start,
+                                    .lower = poi->lower,
+                                    .upper = poi->upper,
+                                    .frozen = poi->fixed};
+    if (poi->fixed) fill_range(poi->start, made);
 }
 
 paritas_status card_parameters_collect(struct card_build *build)
 {
     struct card *card = build->card;
-    uint32_t most = 1;
+    uint32_t most = 0;
+    for (const struct card_poi *at = card->pois; at; at = at->next) most++;
     for (const struct card_nuisance *at = card->nuisances; at; at = at->next) most++;
     for (const struct card_rate *at = card->rates; at; at = at->next) most++;
     build->parameters = arena_array(build->arena, most, sizeof *build->parameters);
     if (!build->parameters) return paritas_fail_memory(card->context);
-    if (has_signal(card))
-        build->parameters[build->n_parameters++] = (struct card_parameter){
-            .name = "r", .law = CARD_LAWS, .constraint = CARD_FREE, .start = 1.0, .upper = 20.0};
+    for (const struct card_poi *at = card->pois; at; at = at->next) add_poi(build, at);
     for (struct card_nuisance *at = card->nuisances; at; at = at->next)
         if (has_effect(card, at)) TRY(add_nuisance(build, at));
     for (const struct card_rate *at = card->rates; at; at = at->next)

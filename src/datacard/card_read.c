@@ -182,13 +182,19 @@ static paritas_status read_group(const struct card *card, const struct card_line
     return card_refuse(card, line, 2, "a group is NAME group = NUISANCE ..., or += for more of them");
 }
 
+bool card_is_edit(const struct card_line *line)
+{
+    return line->n > 1 && card_same(line->words[0].text, "nuisance") &&
+           card_same(line->words[1].text, "edit");
+}
+
 /* A line below `rate`. */
 static paritas_status read_line(struct card *card, const struct card_line *line)
 {
     enum card_law law;
     if (line->n < 2) return PARITAS_OK; /* a word alone says nothing */
     const char *word = line->words[1].text;
-    if (card_same(word, "edit")) {
+    if (card_is_edit(line)) {
         card->edited = true;
         return card_edit(card, line);
     }

@@ -154,7 +154,7 @@ static paritas_status add_samples(struct card_build *build, struct json *list, u
     struct card_sample *const samples = &build->samples[build->n_samples];
     uint32_t n = 0;
     for (uint32_t k = 0; k < card->n_columns; k++) {
-        if (card->columns[k].channel != c || !card_is_present(card, k)) continue;
+        if (card->columns[k].channel != c || card->columns[k].off || !card_is_present(card, k)) continue;
         TRY(find_sample(build, k, &samples[n]));
         n += samples[n].n_bins > 0;
     }
@@ -164,7 +164,7 @@ static paritas_status add_samples(struct card_build *build, struct json *list, u
     return PARITAS_OK;
 }
 
-/* Parameters of masked channels alone stay: they act on a sample without events. */
+/* Parameters without effect stay: they act on a sample without events. */
 static paritas_status add_unused(struct card_build *build, struct json *samples, uint32_t n_bins)
 {
     struct card_sample sample = {.column = CARD_NONE, .n_bins = n_bins, .minimum = NOTHING, .total = NOTHING};
@@ -268,18 +268,23 @@ static paritas_status add_channels(struct card_build *build, struct json *root)
     build->samples = arena_array(build->arena, card->n_columns, sizeof *build->samples);
     if (!data || !build->samples) return paritas_fail_memory(card->context);
     TRY(read_data(build, data));
-    uint32_t n_bins = 0;
-    for (uint32_t c = 0; c < card->n_channels; c++) {
-        if (card->channels[c].masked) continue;
-        TRY(add_channel(build, root, c, data[c]));
-        n_bins = card->channels[c].n_bins;
-    }
+    for (uint32_t c = 0; c < card->n_channels; c++) TRY(add_channel(build, root, c, data[c]));
     if (build->failed) return paritas_fail_memory(card->context);
-    if (n_bins == 0)
-        return paritas_fail(card->context, PARITAS_INVALID_ARGUMENT,
-                            "%s: all channels are masked, so nothing is left to fit: mask fewer", card->path);
     const struct json *channel = json_get(root, "channels")->last;
-    return add_unused(build, (struct json *)json_get(channel, "samples"), n_bins);
+    return add_unused(build, (struct json *)json_get(channel, "samples"),
+                      card->channels[card->n_channels - 1].n_bins);
+}
+
+static void put_pois(struct card_build *build, struct json *config)
+{
+    const struct card_poi *first = build->card->pois;
+    card_put_text(build, config, "poi", first ? first->name : "");
+    if (!first || !first->next) return;
+    struct json *list = card_put_array(build, config, "pois");
+    for (const struct card_poi *at = first; at && !build->failed; at = at->next) {
+        struct json *name = json_new_text(build->document, at->name);
+        build->failed = !name || !json_append(list, name);
+    }
 }
 
 static paritas_status fill(struct card_build *build)
@@ -293,7 +298,7 @@ static paritas_status fill(struct card_build *build)
     card_put_text(build, root, "version", "1.0.0");
     if (build->failed) return paritas_fail_memory(build->card->context);
     TRY(card_parameters_collect(build));
-    card_put_text(build, config, "poi", card_parameter_find(build, "r") ? "r" : "");
+    put_pois(build, config);
     TRY(add_channels(build, root));
     TRY(card_parameters_write(build, config));
     return build->failed ? paritas_fail_memory(build->card->context) : PARITAS_OK;

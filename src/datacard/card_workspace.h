@@ -86,7 +86,6 @@ void card_put_numbers(struct card_build *build, struct json *object, const char 
 /* A pair of an array of bounds. */
 void card_put_range(struct card_build *build, struct json *bounds, double lower, double upper);
 
-bool card_is_present(const struct card *card, uint32_t column);
 paritas_status card_parameters_collect(struct card_build *build);
 struct card_parameter *card_parameter_find(const struct card_build *build, const char *name);
 paritas_status card_parameters_write(struct card_build *build, struct json *config);

@@ -24,22 +24,15 @@ static paritas_status find_mass(struct card *card, const char *given, const char
     return *mass ? PARITAS_OK : paritas_fail_memory(card->context);
 }
 
-static paritas_status set_masks(struct card *card, const paritas_names *masks)
+/* Replaces a workspace by its copy with masked channels. */
+static paritas_status mask(paritas_context *context, const paritas_names *masks,
+                           paritas_workspace **workspace)
 {
-    for (size_t i = 0; i < masks->count; i++) {
-        bool found = false;
-        if (!masks->items || !masks->items[i])
-            return paritas_refuse(card->context, "masks: name %zu is NULL", i);
-        for (uint32_t c = 0; c < card->n_channels; c++) {
-            if (!card_same(card->channels[c].name, masks->items[i])) continue;
-            found = card->channels[c].masked = true;
-        }
-        if (!found)
-            return paritas_fail(card->context, PARITAS_NOT_FOUND,
-                                "%s: no channel is \"%.200s\", so none is masked", card->path,
-                                masks->items[i]);
-    }
-    return PARITAS_OK;
+    paritas_workspace *read = *workspace;
+    if (masks->count == 0) return PARITAS_OK;
+    const paritas_status status = paritas_workspace_mask(context, read, masks, workspace);
+    paritas_workspace_free(read);
+    return status;
 }
 
 static paritas_status read_text(struct card *card, const char *text, size_t length,
@@ -50,7 +43,7 @@ static paritas_status read_text(struct card *card, const char *text, size_t leng
     TRY(find_mass(card, options->mass ? options->mass : "120", &files.mass));
     TRY(card_lines_read(card, text, length));
     TRY(card_read(card));
-    TRY(set_masks(card, &options->masks));
+    TRY(card_maps_apply(card, &options->maps));
     const paritas_status status = card_workspace_make(card, &files, workspace);
     card_files_close(&files);
     return status;
@@ -64,8 +57,9 @@ static paritas_status parse(paritas_context *context, const char *text, size_t l
     struct card card = {.context = context, .arena = &arena, .path = label};
     TRY(SIZED_TAKE(context, paritas_datacard_options, "options", given, &options));
     arena_open(&arena, &context->allocator);
-    const paritas_status status = read_text(&card, text, length, &options, workspace);
+    paritas_status status = read_text(&card, text, length, &options, workspace);
     arena_free(&arena);
+    if (status == PARITAS_OK) status = mask(context, &options.masks, workspace);
     return status;
 }
 
@@ -122,6 +116,20 @@ static bool is_card(const struct file_bytes *bytes)
     return !(bytes->length > 5 && memcmp(bytes->at, "root\0", 5) == 0);
 }
 
+/* `bytes` NULL: of the file. */
+static paritas_status read_json(paritas_context *context, const char *path, const struct file_bytes *bytes,
+                                const paritas_datacard_options *given, paritas_workspace **workspace)
+{
+    paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
+    TRY(SIZED_TAKE(context, paritas_datacard_options, "options", given, &options));
+    if (options.maps.count > 0)
+        return paritas_refuse(context, "%s: maps are for datacards, and this is JSON: leave them out",
+                              label_of(path));
+    TRY(bytes ? json_read(context, bytes->at ? bytes->at : "", bytes->length, label_of(path), workspace)
+              : json_read_packed(context, path, workspace));
+    return mask(context, &options.masks, workspace);
+}
+
 paritas_status paritas_document_read(paritas_context *context, const char *path,
                                      const paritas_datacard_options *options, paritas_workspace **workspace)
 {
@@ -139,11 +147,19 @@ paritas_status paritas_document_read(paritas_context *context, const char *path,
         status = again ? paritas_datacard_read(context, path, options, workspace)
                        : parse(context, bytes.at, bytes.length, label_of(path), options, workspace);
     else if (status == PARITAS_OK)
-        status = again
-                     ? json_read_packed(context, path, workspace)
-                     : json_read(context, bytes.at ? bytes.at : "", bytes.length, label_of(path), workspace);
+        status = read_json(context, path, again ? NULL : &bytes, options, workspace);
     paritas_release(&context->allocator, bytes.at);
     return status;
+}
+
+int paritas_is_datacard(const char *path)
+{
+    char first[64];
+    const int file = path ? platform_open_read(path) : -1;
+    if (file < 0) return 0;
+    const ptrdiff_t n = platform_read(file, first, sizeof first);
+    platform_close(file, false);
+    return n > 0 && is_card(&(struct file_bytes){.at = first, .length = (size_t)n});
 }
 
 paritas_status paritas_datacard_names(paritas_context *context, const paritas_workspace *workspace,

@@ -91,6 +91,7 @@ struct frozen {
     /* user's order: main, auxiliary, templates */
     size_t n_main, n_templates;
     const unsigned char *no_count; /* n_main: 1 where negative data are allowed; NULL: nowhere */
+    const unsigned char *masked;   /* n_main: 1 where the likelihood leaves data out; NULL: nowhere */
     const char *no_expectation;    /* the reason, or NULL */
     char *const *names;
     ptrdiff_t poi;                /* -1: none */
@@ -132,6 +133,11 @@ paritas_status family_expected_data(paritas_context *context, struct paritas_dev
 static inline bool frozen_counts(const struct frozen *model, size_t i)
 {
     return i < model->n_main && !(model->no_count && model->no_count[i]);
+}
+
+static inline bool frozen_is_masked(const struct frozen *model, size_t i)
+{
+    return model->masked && i < model->n_main && model->masked[i];
 }
 
 static inline const double *frozen_templates(const struct frozen *model, const double *data)

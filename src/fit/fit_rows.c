@@ -7,7 +7,8 @@
 void rows_put_data(const struct frozen *model, const double *data, double *row)
 {
     memcpy(row, model->place_template, model->n_places * sizeof *row);
-    for (size_t i = 0; i < model->n_data - model->n_templates; i++) row[model->place_of[i]] = data[i];
+    for (size_t i = 0; i < model->n_data - model->n_templates; i++)
+        if (!frozen_is_masked(model, i)) row[model->place_of[i]] = data[i];
     if (model->n_templates) model->family->put_templates(model, frozen_templates(model, data), row);
 }
 

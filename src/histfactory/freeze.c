@@ -186,6 +186,19 @@ static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
+/* Returns false without memory. */
+static bool map_masks(struct freezer *f)
+{
+    const struct hf_spec *spec = f->spec;
+    if (!f->model->whole) return true;
+    unsigned char *masked = arena_allocate(&f->model->arena, spec->n_main);
+    if (!masked) return false;
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        memset(masked + spec->channels[c].first_bin, spec->channels[c].masked, spec->channels[c].n_bins);
+    f->model->frozen.masked = masked;
+    return true;
+}
+
 /* If widths or factors follow from templates, the row has all widths, and all coefficients. */
 static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
 {
@@ -229,7 +242,8 @@ static bool write_maps(struct freezer *f)
     for (size_t i = f->n.dense; i < f->n.slots; i++)
         maps.slot_template[i] = maps.place_template[panels + i] = 1.0;
     map_slots(f, &maps);
-    return map_parameters(f, &maps) && map_kinks(f) && map_bins(f, &maps) && map_templates(f, &maps);
+    return map_parameters(f, &maps) && map_kinks(f) && map_bins(f, &maps) && map_masks(f) &&
+           map_templates(f, &maps);
 }
 
 static double likelihood_constant(const struct frozen *frozen, const double *data)
@@ -238,7 +252,8 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     const struct hf_spec *spec = model->spec;
     double sum = frozen->n_templates ? hf_gauss_constant(model, frozen_templates(frozen, data))
                                      : model->gauss_constant;
-    for (uint32_t i = 0; i < spec->n_main; i++) sum += host_poisson_constant(data[i]);
+    for (uint32_t i = 0; i < spec->n_main; i++)
+        if (!frozen_is_masked(frozen, i)) sum += host_poisson_constant(data[i]);
     for (uint32_t k = 0; k < spec->n_sets; k++)
         for (uint32_t i = 0; spec->sets[k].tau && i < spec->sets[k].size; i++)
             sum += host_poisson_constant(data[spec->n_main + spec->sets[k].first_aux + i]);

@@ -112,6 +112,12 @@ struct freezer {
 #define RECORDS(f, type, name) ((hf_##type##_record *)((f)->ints.at + HEADER(f, HF_I_##name)))
 #define ROUND8(n) (((n) + 7u) & ~7u)
 
+/* Are the channel's bins padding: rates of 1 that nothing changes? */
+static inline bool freeze_is_masked(const struct freezer *f, const struct channel *ch)
+{
+    return f->model->whole && ch->source->masked;
+}
+
 void freeze_push(struct freezer *f, struct ints *table, size_t value);
 /* Append zeros; return their beginning. */
 size_t freeze_extend(struct freezer *f, struct ints *table, size_t count);

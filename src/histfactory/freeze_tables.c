@@ -237,12 +237,12 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
 }
 
 /* Returns false without memory. */
-static bool write_shape(struct freezer *f, struct unit *unit)
+static bool write_shape(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     const struct hf_sample_shape *shape = &unit->sample->shape;
     hf_unit_record *un = &unit->record;
     un->shape = HF_NO_SHAPE;
-    if (!shape->given) return true;
+    if (!shape->given || freeze_is_masked(f, ch)) return true;
     un->shape = (uint32_t)freeze_extend_reals(f, HF_SHAPE_NUMBERS);
     if (f->reals.failed) return false;
     double *numbers = f->reals.at + un->shape;
@@ -257,7 +257,7 @@ static bool write_shape(struct freezer *f, struct unit *unit)
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
-    if (!place_blocks(f, unit) || !write_shape(f, unit)) return false;
+    if (!place_blocks(f, unit) || !write_shape(f, ch, unit)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
     const size_t numbers = block_numbers(&ch->record, un->histosys_count);
@@ -313,7 +313,7 @@ static void write_entries(struct freezer *f, const struct channel *ch, const str
         ints[HEADER(f, entry_tables[entry->kind].slot) + entry->number] = slot;
         ints[HEADER(f, entry_tables[entry->kind].place) + entry->number] = places[slot / 8] + slot % 8;
         if (entry->kind == ENTRY_NORMSYS) write_factor(f, unit, entry);
-        if (entry->kind == ENTRY_HISTOSYS) write_shifts(f, ch, unit, entry);
+        if (entry->kind == ENTRY_HISTOSYS && !freeze_is_masked(f, ch)) write_shifts(f, ch, unit, entry);
     }
     /* padding repeats a slot of the unit, without effect: v = 1, u = 0 */
     uint32_t *slots = ints + HEADER(f, HF_I_NORMSYS_SLOT) + unit->record.normsys;
@@ -335,7 +335,7 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
             .histosys_blocks = un->histosys_blocks + HF_SHIFT_PANEL(un->histosys_count, panel),
             .varied = un->varied == HF_NOT_VARIED ? HF_NOT_VARIED
                                                   : un->varied + panel * HF_VARIED_PANEL(un->histosys_count)};
-        for (uint32_t b = 0; b < bins; b++) {
+        for (uint32_t b = 0; b < bins && !freeze_is_masked(f, ch); b++) {
             const uint32_t bin = ch->first_bin + first + b;
             const double rate = unit->sample->data[bin];
             const bool lifted = hf_is_lifted(&unit->sample->shape, rate);
@@ -616,7 +616,7 @@ static bool list_works(struct freezer *f, const struct channel *ch, const struct
     return true;
 }
 
-/* Pads the last panel. */
+/* Pads the last panel, or all of a masked channel. */
 static void write_panels(struct freezer *f, uint32_t c)
 {
     const hf_channel_record *record = &f->channels[c].record;
@@ -625,7 +625,8 @@ static void write_panels(struct freezer *f, uint32_t c)
     for (uint32_t p = 0; p < record->panels; p++) {
         const uint32_t bins = p + 1 < record->panels ? 8 : record->last_bins;
         panels[p] = (hf_panel_record){.channel = c, .index = p, .bins = bins};
-        for (uint32_t b = bins; b < 8; b++) lambda[8 * p + b] = 1.0;
+        for (uint32_t b = freeze_is_masked(f, &f->channels[c]) ? 0 : bins; b < 8; b++)
+            lambda[8 * p + b] = 1.0;
     }
 }
 

@@ -78,6 +78,9 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
     if (!found->channel)
         return paritas_fail(f->context, PARITAS_NOT_FOUND,
                             "templates[%zu]: the model has no channel '%.200s'", t, wanted->channel);
+    if (found->channel->masked)
+        return paritas_refuse(f->context, "templates[%zu]: the channel '%.200s' is masked", t,
+                              wanted->channel);
     struct hf_sample *sample = find_sample(found->channel, wanted->sample);
     if (!sample)
         return paritas_fail(f->context, PARITAS_NOT_FOUND,

@@ -341,6 +341,8 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
     if (!add_constraints(model, d)) return false;
     for (size_t i = 0; i < frozen->n_main; i++) {
         const double lambda = at->lambda[frozen->place_of[i]], n = d->data[i];
+        p[i] = 0.0;
+        if (frozen_is_masked(frozen, i)) continue;
         if (!(lambda > 0.0 || (lambda >= 0.0 && n <= 0.0))) return false;
         gradient[i] = 2.0 * (host_digamma(n + 1.0) - host_log(lambda));
         p[i] = n > 0.0 ? 2.0 * (1.0 - n / lambda) : 2.0;
@@ -353,6 +355,7 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
         const double lambda = at->lambda[frozen->place_of[i]], lambda1 = along[i], n = d->data[i],
                      n1 = d->moves ? d->moves[i] : 0.0;
         q[i] = p[i];
+        if (frozen_is_masked(frozen, i)) continue;
         along[i] = -2.0 * lambda1 / lambda;
         p[i] = n > 0.0 ? 2.0 * n * lambda1 / (lambda * lambda) : 0.0;
         if (n1 == 0.0) continue;
@@ -479,7 +482,7 @@ paritas_status hf_expected_pullback(paritas_context *context, const paritas_mode
                                     double *by_points, double *by_templates)
 {
     struct hf_points d = {
-        .model = (const struct hf_model *)given, .n = n, .points = points, .data = data, .weights = weights};
+        .model = hf_whole(given), .n = n, .points = points, .data = data, .weights = weights};
     if (by_templates) {
         d.to = by_templates;
         d.take = take_templates;

@@ -62,7 +62,10 @@ struct hf_model {
     struct frozen frozen; /* first */
     paritas_allocator allocator;
     struct hf_spec *spec; /* owned: names, samples, observations */
-    struct arena arena;   /* maps, names, templates */
+    /* The same model without masks, owned: it knows the rates of masked channels, which here are padding.
+     * NULL: no channel is masked. */
+    struct hf_model *whole;
+    struct arena arena; /* maps, names, templates */
     /* element of the cell array, by channel, sample, bin */
     uint32_t *cell_of;
     size_t n_rates;
@@ -70,3 +73,10 @@ struct hf_model {
     size_t n_bins, n_cells;        /* with padding: elements of an array by bin, by cell */
     struct hf_templates templates; /* if any */
 };
+
+/* The model that expects data. */
+static inline const struct hf_model *hf_whole(const struct paritas_model *given)
+{
+    const struct hf_model *model = (const struct hf_model *)given;
+    return model->whole ? model->whole : model;
+}

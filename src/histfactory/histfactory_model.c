@@ -25,6 +25,7 @@ static void free_model(paritas_model *given)
 {
     struct hf_model *model = (struct hf_model *)given;
     const paritas_allocator allocator = model->allocator;
+    if (model->whole) free_model((paritas_model *)model->whole);
     hf_spec_free(model->spec);
     arena_free(&model->arena);
     paritas_release(&allocator, (void *)model->frozen.tables.ints);
@@ -32,17 +33,19 @@ static void free_model(paritas_model *given)
     paritas_release(&allocator, model);
 }
 
-/* Takes `spec` over, also on failure. */
-static paritas_status make_model(paritas_context *context, struct hf_spec *spec,
+/* Takes `spec` and `whole` over, also on failure. */
+static paritas_status make_model(paritas_context *context, struct hf_spec *spec, paritas_model *whole,
                                  const paritas_model_options *options, paritas_model **made)
 {
     struct hf_model *model = paritas_allocate_clear(context, 1, sizeof *model);
     if (!model) {
+        if (whole) free_model(whole);
         hf_spec_free(spec);
         return paritas_fail_memory(context);
     }
     model->allocator = context->allocator;
     model->spec = spec;
+    model->whole = (struct hf_model *)whole;
     model->frozen.family = &hf_family;
     arena_open(&model->arena, &context->allocator);
     const paritas_status status = hf_freeze(context, options, model);
@@ -53,24 +56,44 @@ static paritas_status make_model(paritas_context *context, struct hf_spec *spec,
     return status;
 }
 
+static paritas_status read_spec(paritas_context *context, const paritas_workspace *workspace,
+                                const paritas_model_options *options, struct hf_spec **spec)
+{
+    TRY(hf_spec_read(context, workspace, options->measurement, options->poi, spec));
+    paritas_status status =
+        hf_codes_settle(context, workspace, *spec, options->normsys_code, options->histosys_code);
+    if (status == PARITAS_OK) status = hf_whole_channels_check(context, workspace, *spec);
+    if (status != PARITAS_OK) hf_spec_free(*spec);
+    return status;
+}
+
+static bool has_masks(const struct hf_spec *spec)
+{
+    bool any = false;
+    for (uint32_t c = 0; c < spec->n_channels; c++) any = any || spec->channels[c].masked;
+    return any;
+}
+
 paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace,
                                     const paritas_model_options *given, paritas_model **model)
 {
     REQUIRE(context, model);
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     struct hf_spec *spec;
+    paritas_model *whole = NULL;
     *model = NULL;
     REQUIRE(context, workspace);
     TRY(OPTIONS_READ(context, paritas_model_options, "options", given, &options));
-    TRY(hf_spec_read(context, workspace, options.measurement, options.poi, &spec));
-    paritas_status settled =
-        hf_codes_settle(context, workspace, spec, options.normsys_code, options.histosys_code);
-    if (settled == PARITAS_OK) settled = hf_whole_channels_check(context, workspace, spec);
-    if (settled != PARITAS_OK) {
-        hf_spec_free(spec);
-        return settled;
+    TRY(read_spec(context, workspace, &options, &spec));
+    if (has_masks(spec)) {
+        TRY(make_model(context, spec, NULL, &options, &whole));
+        paritas_status status = read_spec(context, workspace, &options, &spec);
+        if (status != PARITAS_OK) {
+            free_model(whole);
+            return status;
+        }
     }
-    return make_model(context, spec, &options, model);
+    return make_model(context, spec, whole, &options, model);
 }
 
 static const struct hf_spec *spec_of(const paritas_model *model)
@@ -206,7 +229,7 @@ static paritas_status expected_data(paritas_context *context, struct paritas_dev
                                     const double *data, double *expected)
 {
     return run_rates(context, device,
-                     &(struct hf_points){.model = (const struct hf_model *)model,
+                     &(struct hf_points){.model = hf_whole(model),
                                          .n = n_points,
                                          .points = points,
                                          .data = data,
@@ -226,7 +249,7 @@ static paritas_status expected_by_sample(paritas_context *context, const paritas
                                          const double *point, const double *data, double *expected)
 {
     return run_rates(context, context->device,
-                     &(struct hf_points){.model = (const struct hf_model *)model,
+                     &(struct hf_points){.model = hf_whole(model),
                                          .n = 1,
                                          .points = point,
                                          .data = data,
@@ -248,7 +271,7 @@ static void take_jacobian(void *user, size_t k, const double *point_row, const d
 static paritas_status expected_jacobian(paritas_context *context, const paritas_model *model,
                                         const double *point, const double *data, double *jacobian)
 {
-    struct hf_points points = {.model = (const struct hf_model *)model,
+    struct hf_points points = {.model = hf_whole(model),
                                .n = 1,
                                .points = point,
                                .data = data,

@@ -36,7 +36,8 @@ paritas_status paritas_find_outside(paritas_context *context, const paritas_mode
         family_expected_data(context, context->host, model, 1, point, data, expected);
     if (!data) data = frozen->data;
     for (size_t i = 0; status == PARITAS_OK && i < frozen->n_main; i++) {
-        if (!frozen_counts(frozen, i) || !is_outside(expected[i], data[i])) continue;
+        if (!frozen_counts(frozen, i) || frozen_is_masked(frozen, i) || !is_outside(expected[i], data[i]))
+            continue;
         if (*n < room) {
             bins[*n] = bin_of(model, i);
             bins[*n].rate = expected[i];

@@ -22,14 +22,16 @@ static double saturated_model(const struct infer *infer)
 static void describe(const struct infer *infer, const struct infer_profile *profile,
                      paritas_gof_result *result)
 {
-    size_t n_main = paritas_model_main_count(infer->model), unconstrained = 0;
+    const struct frozen *frozen = paritas_model_frozen(infer->model);
+    size_t counted = 0, unconstrained = 0;
     const double *widths = infer->widths;
     result->saturated = saturated_model(infer);
+    for (size_t i = 0; i < frozen->n_main; i++) counted += !frozen_is_masked(frozen, i);
     for (size_t i = 0; i < infer->n_parameters; i++)
         unconstrained += isnan(widths[i]) && !infer->base.fixed[i];
     result->twice_nll = profile->result.twice_nll;
     result->statistic = result->twice_nll - result->saturated;
-    result->ndof = n_main > unconstrained ? n_main - unconstrained : 0;
+    result->ndof = counted > unconstrained ? counted - unconstrained : 0;
     result->p = chi2_survival(result->statistic, (double)result->ndof);
     result->status = profile->result.status;
 }

@@ -55,11 +55,13 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_patchset_order, (C, P(patchset), 1, P(order), P(ordered)))                                   \
     F(paritas_patchset_apply, (C, P(workspace), P(patchset), P(name), P(patched)))                         \
     F(paritas_workspace_sort, (C, P(workspace), P(out)))                                                   \
+    F(paritas_workspace_mask, (C, P(workspace), NULL, P(out)))                                             \
     F(paritas_workspace_prune, (C, P(workspace), NULL, P(out)))                                            \
     F(paritas_workspace_rename, (C, P(workspace), NULL, P(out)))                                           \
     F(paritas_workspace_combine, (C, P(left), P(right), NULL, 0, P(out)))                                  \
     F(paritas_workspace_inspect, (C, P(workspace), P(out)))                                                \
     F(paritas_datacard_read, (C, P(path), NULL, P(workspace)))                                             \
+    F(paritas_datacard_combine, (C, 1, NULL, P(paths), NULL, P(text)))                                     \
     F(paritas_datacard_parse, (C, P(text), 1, NULL, NULL, P(workspace)))                                   \
     F(paritas_document_read, (C, P(path), NULL, P(workspace)))                                             \
     F(paritas_datacard_names, (C, P(workspace), P(names)))                                                 \

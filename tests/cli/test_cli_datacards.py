@@ -1,6 +1,7 @@
 """Datacards: what they become, how commands take them, and what is refused: place, reason, what to do."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -367,3 +368,157 @@ def test_a_missing_histogram_of_a_mass_names_the_option(tmp_path):
     assert isinstance(convert(tmp_path, text), dict)
     text = changed(text, "rate         6.0", "rate         9.0")
     assert convert(tmp_path, text).endswith("or write -1; -m MASS gives another histogram\n")
+def test_masked_channels_keep_their_rates(tmp_path):
+    card = os.path.join(CARDS, "counting.txt")
+    path = tmp_path / "workspace.json"
+    path.write_text(run("convert", card).stdout)
+    whole = json.loads(run("nll", path, "--expected", "--json").stdout)
+    for given in (card, path):
+        masked = json.loads(run("nll", given, "--expected", "--json", "--mask", "cr").stdout)
+        assert masked["expected_main"] == whole["expected_main"]
+        assert masked["twice_nll"] < whole["twice_nll"]
+        rates = json.loads(run("predict", given, "--json", "--mask", "cr").stdout)
+        assert [one["name"] for one in rates["channels"]] == ["cr", "sr"]
+    assert 'there is no channel "xr"' in run("fit", path, "--mask", "xr").stderr
+    message = run("fit", card, "--mask", "cr", "--mask", "sr").stderr
+    assert "channels: all are masked, so nothing is left to fit: mask fewer" in message
+
+
+# ---- parameters of interest by maps ----
+
+
+def factors(workspace, channel):
+    """Names of the free factors of a channel's samples."""
+    found = next(one for one in workspace["channels"] if one["name"] == channel)
+    return {
+        sample["name"]: [m["name"] for m in sample["modifiers"] if m["type"] == "normfactor"]
+        for sample in found["samples"]
+    }
+
+
+def mapped(folder, *maps):
+    return convert(folder, card_text("counting.txt"), *[word for one in maps for word in ("--map", one)])
+
+
+def test_a_map_of_all_signals_is_the_model_without_maps(tmp_path):
+    assert mapped(tmp_path, ".*/signal:r[1,0,20]") == mapped(tmp_path)
+
+
+def test_maps_say_what_scales_which_process(tmp_path):
+    found = mapped(tmp_path, "sr/(signal|top):mu[2,0,9]", ".*/top:t[0.5,4]", "cr/top:mu", ".*/fa:1")
+    assert factors(found, "sr") == {"signal": ["mu"], "top": ["t"], "fakes": ["fakes"]}
+    assert factors(found, "cr") == {"top": ["mu"], "fakes": ["free"]}
+    config = found["measurements"][0]["config"]
+    assert (config["poi"], config["pois"]) == ("mu", ["mu", "t"])
+    ranges = {one["name"]: (one["inits"], one["bounds"]) for one in config["parameters"] if "bounds" in one}
+    assert ranges["mu"] == ([2], [[0, 9]]) and ranges["t"] == ([2.25], [[0.5, 4]])
+
+
+def test_patterns_match_a_beginning_unless_they_name_the_end(tmp_path):
+    assert factors(mapped(tmp_path, "s:a[1,0,2]"), "sr") == {
+        "signal": ["a"],
+        "top": ["a"],
+        "fakes": ["a", "fakes"],
+    }
+    assert "no CHANNEL/PROCESS" in mapped(tmp_path, "sr/sig$:a[1,0,2]")
+    assert factors(mapped(tmp_path, "sr/signal$:a[1,0,2]"), "sr")["signal"] == ["a"]
+    both = factors(mapped(tmp_path, "sr/signal,cr/top:a[1,0,2]"), "cr")
+    assert both["top"] == ["a"]
+
+
+def test_a_process_that_is_turned_off_keeps_its_parameters(tmp_path):
+    found = mapped(tmp_path, ".*/signal:r[1,0,20]", "sr/fakes:0")
+    assert factors(found, "sr").keys() == {"signal", "top"}
+    assert "fakes" in json.dumps(found["measurements"])
+    assert "fakes" in [one for names in factors(found, "cr").values() for one in names]
+
+
+def test_without_a_map_a_signal_counts_once(tmp_path):
+    found = mapped(tmp_path, "cr/top:t[1,0,2]")
+    assert factors(found, "sr")["signal"] == []
+    fixed = mapped(tmp_path, ".*/signal:r[3]")["measurements"][0]["config"]["parameters"]
+    assert next(one for one in fixed if one["name"] == "r")["fixed"] is True
+
+
+BAD_MAPS = [
+    ("sr", "a map is PATTERN:NAME[VALUE,LOW,HIGH]"),
+    ("sr:r", "the first map of a parameter of interest gives its range"),
+    ("sr:2", "the first map of a parameter of interest gives its range"),
+    ("sr:r[1,5,0]", "the range must go from LOW to a larger HIGH"),
+    ("sr:r[9,0,5]", "the range must go from LOW to a larger HIGH, with the value inside"),
+    ("sr:r[1,0,5", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("sr:r[1,0,5,6]", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("sr:r[a]", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("sr:2r[1,0,5]", "a parameter of interest is NAME[VALUE,LOW,HIGH]"),
+    ("xr:r[1,0,5]", "it matches no CHANNEL/PROCESS of the card: mend the pattern"),
+    ("(:r[1,0,5]", "the pattern is not read as a regular expression"),
+    (":r[1,0,5]", "the pattern is not read as a regular expression"),
+    ("sr:k=r*r", "functions of parameters of interest are not read"),
+]
+
+
+@pytest.mark.parametrize("wrong, message", BAD_MAPS)
+def test_a_bad_map_is_refused(tmp_path, wrong, message):
+    assert mapped(tmp_path, wrong).startswith(f'paritas: map "{wrong}": {message}')
+
+
+def test_maps_of_other_programs_and_documents(tmp_path):
+    card = os.path.join(CARDS, "counting.txt")
+    assert "--map 'PATTERN:NAME" in run("fit", card, "--PO", "map=.*:r[1,0,2]").stderr
+    path = tmp_path / "workspace.json"
+    path.write_text(run("convert", card).stdout)
+    assert "maps are for datacards" in run("fit", path, "--map", ".*:r[1,0,2]").stderr
+    done = run(
+        "fit", card, "--map", "sr/signal:mu[1,0,5]", "--map", "cr/top:t[1,0.2,4]", "--poi", "all", "--json"
+    )
+    assert {"mu", "t"} < {one["name"] for one in json.loads(done.stdout)["parameters"]}
+
+
+# ---- edits that join and split ----
+
+
+def edited(folder, lines, edit, column="top"):
+    """High and low factor of each lognormal of a process in the signal region, after an edit."""
+    text = changed(card_text("counting.txt"), "free   rateParam", f"{lines}\nfree   rateParam")
+    found = convert(folder, f"{text}\nnuisance edit {edit}\n")
+    channel = next(one for one in found["channels"] if one["name"] == "sr")
+    sample = next(one for one in channel["samples"] if one["name"] == column)
+    return {
+        m["name"]: (m["data"]["hi"], m["data"]["lo"]) for m in sample["modifiers"] if m["type"] == "normsys"
+    }
+
+
+def squares(*factors):
+    size = math.exp(math.hypot(*(math.log(one) for one in factors)))
+    return size if factors[0] > 1 else 1 / size
+
+
+@pytest.mark.parametrize(
+    "more, high, low",
+    [
+        ("1.1", squares(1.02, 1.1), 1 / squares(1.02, 1.1)),
+        ("0.9/1.2", squares(1.02, 1.2), squares(1 / 1.02, 0.9)),
+        ("-", 1.02, 1 / 1.02),
+    ],
+)
+def test_merged_lognormals_add_in_quadrature(tmp_path, more, high, low):
+    found = edited(tmp_path, f"other lnN - {more} - 1.3 -", "merge top .r lumi other")
+    assert found["lumi"] == pytest.approx((high, low), rel=1e-14)
+    assert "other" not in found
+
+
+def test_merged_values_of_two_numbers(tmp_path):
+    found = edited(tmp_path, "other lnN - 0.8/1.3 - - -", "merge * * xsec other")
+    assert found["xsec"] == pytest.approx((squares(1.2, 1.3), squares(0.9, 0.8)), rel=1e-14)
+    found = edited(tmp_path, "other lnN - 1.3 - - -", "merge * * xsec other")
+    assert found["xsec"] == pytest.approx((squares(1.2, 1.3), squares(0.9, 1 / 1.3)), rel=1e-14)
+    found = edited(tmp_path, "other lnN - 1.3 - - -", "merge * * brand_new other")
+    assert found["brand_new"] == pytest.approx((1.3, 1 / 1.3), rel=1e-14)
+
+
+def test_a_split_has_two_names_where_the_old_one_acts(tmp_path):
+    found = edited(tmp_path, "", "split * sr xsec one two 1.1 0.8/1.05")
+    assert found["one"] == pytest.approx((1.1, 1 / 1.1)) and found["two"] == pytest.approx((1.05, 0.8))
+    assert "xsec" not in found
+    assert edited(tmp_path, "", "split * sr xsec one two 1.1 1.2", "signal").keys() == {"lumi"}
+    assert edited(tmp_path, "", "split * sr none one two 1.1 1.2 ifexists").keys() == {"lumi", "xsec"}

@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "datacard/card.h"
 #include "paritas_datacard.h"
+#include "paritas_model.h"
 
 #define FOLDER PARITAS_SOURCE_DIR "/tests/datacard/"
 
@@ -247,15 +248,17 @@ TEST(a_measurement_of_two_widths_has_their_ratio)
     paritas_workspace_free(made);
 }
 
-TEST(a_masked_channel_leaves_its_parameters)
+TEST(a_masked_channel_is_marked)
 {
     static const char *const masks[] = {"cr"};
-    paritas_workspace *made = read_card("counting.txt", masks, 1);
-    assert_int_equal(json_get(made->root, "channels")->count, 1);
-    const struct json *rest = sample_of(made, "sr", "without_effect");
-    assert_true(json_at(json_get(rest, "data"), 0)->number == 0.0);
-    named(json_get(rest, "modifiers"), "free");
+    paritas_workspace *made = read_card("counting.txt", masks, 1), *given;
+    const struct json *channels = json_get(made->root, "channels");
+    assert_true(json_is(json_get(named(channels, "cr"), "masked"), JSON_TRUE));
+    assert_null(json_get(named(channels, "sr"), "masked"));
     named(json_get(config_of(made), "parameters"), "free");
+    ASSERT_OK(&context, paritas_workspace_mask(&context, made, NULL, &given));
+    assert_true(json_equal(given->root, made->root));
+    paritas_workspace_free(given);
     paritas_workspace_free(made);
 }
 
@@ -320,12 +323,19 @@ TEST(wrong_options_are_refused)
 TEST(without_memory_nothing_is_left)
 {
     static const char *const cards[] = {FOLDER "counting.txt", FOLDER "shapes.txt"};
+    static const char *const masks[] = {"cr"}, *const maps[] = {"sr/signal:mu[1,0,5]", "cr/top:t[1,3]"};
+    paritas_datacard_options options = PARITAS_DATACARD_OPTIONS_DEFAULT;
+    options.masks = (paritas_names){masks, COUNT(masks)};
+    options.maps = (paritas_names){maps, COUNT(maps)};
     for (size_t card = 0; card < COUNT(cards); card++)
         for (long n = 1;; n++) {
             paritas_workspace *made, *names = NULL;
+            paritas_model *model = NULL;
             fresh(NULL);
             ledger.fail_at = n;
-            paritas_status status = paritas_document_read(&context, cards[card], NULL, &made);
+            paritas_status status = paritas_document_read(&context, cards[card], &options, &made);
+            if (!status) status = paritas_model_create(&context, made, NULL, &model);
+            paritas_model_free(model);
             if (!status) status = paritas_datacard_names(&context, made, &names);
             paritas_workspace_free(names);
             paritas_workspace_free(made);
@@ -334,6 +344,42 @@ TEST(without_memory_nothing_is_left)
             assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
             assert_string_equal(context.message, "memory could not be allocated");
         }
+}
+
+TEST(combined_cards_are_a_card)
+{
+    static const char *const cards[] = {FOLDER "counting.txt", FOLDER "shapes.txt"}, *const labels[] = {"a",
+                                                                                                        NULL};
+    static const char *const wrong[] = {FOLDER "counting.txt", NULL};
+    paritas_workspace *made;
+    char *text;
+    ASSERT_OK(&context, paritas_datacard_combine(&context, 2, labels, cards, NULL, &text));
+    ASSERT_OK(&context, paritas_datacard_parse(&context, text, strlen(text), "combined", NULL, &made));
+    named(json_get(made->root, "channels"), "a_sr");
+    named(json_get(made->root, "channels"), "ch2_cr");
+    paritas_workspace_free(made);
+    paritas_text_free(&context, text);
+    assert_int_equal(paritas_datacard_combine(&context, 0, NULL, cards, NULL, &text),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_datacard_combine(&context, 2, NULL, wrong, NULL, &text),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_true(paritas_is_datacard(cards[0]) && !paritas_is_datacard(NULL));
+    assert_false(paritas_is_datacard(PARITAS_SOURCE_DIR "/examples/two_bins.json"));
+}
+
+TEST(cards_combined_without_memory_leave_nothing)
+{
+    static const char *const cards[] = {FOLDER "counting.txt", FOLDER "shapes.txt"};
+    for (long n = 1;; n++) {
+        char *text;
+        fresh(NULL);
+        ledger.fail_at = n;
+        const paritas_status status = paritas_datacard_combine(&context, 2, NULL, cards, FOLDER, &text);
+        paritas_text_free(&context, text);
+        assert_int_equal(ledger.live, 0);
+        if (!status) break;
+        assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+    }
 }
 
 int main(void)
@@ -350,12 +396,14 @@ int main(void)
         CASE(a_small_scale_smooths_a_morph_and_scales_its_norm),
         CASE(a_morph_of_logarithms_scales_exponents),
         CASE(a_measurement_of_two_widths_has_their_ratio),
-        CASE(a_masked_channel_leaves_its_parameters),
+        CASE(a_masked_channel_is_marked),
         CASE(names_and_scales_of_bins_are_listed),
         CASE(the_first_character_tells_a_card_from_json),
         CASE(what_is_no_card_is_refused),
         CASE(wrong_options_are_refused),
         CASE(without_memory_nothing_is_left),
+        CASE(combined_cards_are_a_card),
+        CASE(cards_combined_without_memory_leave_nothing),
     };
     return cmocka_run_group_tests_name("datacards", tests, NULL, NULL);
 }

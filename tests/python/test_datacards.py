@@ -32,9 +32,9 @@ def test_a_card_with_histograms_has_its_yields():
 
 def test_masks_and_mass_are_given_to_the_reader():
     workspace = Workspace.read(CARDS / "counting.txt", mass=125, masks=["cr"])
-    assert [channel[0] for channel in workspace.inspect()["channels"]] == ["sr"]
+    assert [channel["name"] for channel in workspace.to_dict()["channels"] if "masked" in channel] == ["cr"]
     assert "free" in dict(workspace.inspect()["parameters"])
-    with pytest.raises(paritas.NotFound, match="no channel is"):
+    with pytest.raises(paritas.NotFound, match="there is no channel"):
         Workspace.read(CARDS / "counting.txt", masks=["xr"])
     with pytest.raises(TypeError):
         Workspace.read(CARDS / "counting.txt", masks="cr")
@@ -63,3 +63,20 @@ def test_exact_leaves_combines_roundings_out(tmp_path):
         Workspace.read(card, exact=exact).to_dict()["channels"][1]["samples"][1] for exact in (False, True)
     ]
     assert [sample["data"] for sample in samples] == [[12.3457], [12.3456789]]
+
+
+def test_maps_name_parameters_of_interest():
+    maps = ["sr/signal:mu[1,0,5]", "cr/top:t[1,0.2,4]"]
+    model = paritas.Model.from_workspace(CARDS / "counting.txt", maps=maps)
+    assert model.poi_names == ["mu", "t"]
+    read = Workspace.read(CARDS / "counting.txt", maps=maps)
+    assert read.model().parameter_names == model.parameter_names
+    alone = paritas.Model.from_workspace(CARDS / "counting.txt")
+    strengths = {"mu": 1.7, "t": 1.0}
+    assert model.expected_data(model.point(strengths)) == pytest.approx(
+        alone.expected_data(alone.point({"r": 1.7})), rel=1e-14
+    )
+    with pytest.raises(TypeError, match="maps go with the path of a datacard"):
+        paritas.Model.from_workspace(read, maps=maps)
+    with pytest.raises(TypeError, match="a sequence of names"):
+        Workspace.read(CARDS / "counting.txt", maps=maps[0])

@@ -1,4 +1,4 @@
-"""A sample's shape and a histosys' scale, beyond pyhf's schema: what they mean, what is refused, by whom."""
+"""A sample's shape, a histosys' scale and masks, beyond pyhf's schema: what they mean, what is refused, by whom."""
 
 import copy
 import math
@@ -112,12 +112,21 @@ def test_what_a_model_cannot_have_is_refused(changed, reason):
         Model.from_workspace(changed)
 
 
+def masked():
+    changed = spec()
+    hidden = copy.deepcopy(changed["channels"][0]) | {"name": "CR", "masked": True}
+    changed["channels"].append(hidden)
+    changed["observations"].append({"name": "CR", "data": [6, 4]})
+    return changed
+
+
 @pytest.mark.parametrize(
     "changed, reason",
     [
         (spec(TOTAL), "/samples/0/shape"),
         (spec(LOGARITHMIC), "/samples/0/shape"),
         (spec(scale=2), "/data/scale"),
+        (masked(), "/channels/1/masked"),
     ],
 )
 def test_other_formats_refuse_what_they_cannot_say(tmp_path, changed, reason):
@@ -129,6 +138,6 @@ def test_other_formats_refuse_what_they_cannot_say(tmp_path, changed, reason):
 
 def test_pyhf_refuses_them():
     pyhf = pytest.importorskip("paritas.pyhf")
-    for changed in (spec(TOTAL), spec(LOGARITHMIC), spec(scale=2)):
+    for changed in (spec(TOTAL), spec(LOGARITHMIC), spec(scale=2), masked()):
         with pytest.raises(pyhf.exceptions.InvalidSpecification):
             pyhf.Workspace(changed)

@@ -102,6 +102,8 @@ class WorkspaceSource:
         if channel["name"] not in self.observed:
             raise self.refuse(channel, "it has no observation")
         bins = len(self.observed[channel["name"]])
+        if channel.get("masked"):
+            raise self.refuse(channel, "the other format has no masked channels: prune it", "masked")
         for sample in channel["samples"]:
             self.check_count(sample["data"], bins)
             if "shape" in sample and "shape" not in self.extensions:

@@ -232,7 +232,8 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     rows_put_data(model, options->expected, e->expected);
     for (size_t i = 0; i < model->n_places; i++) e->items[i] = DRAW_NO_ITEM;
     for (size_t i = 0; i < model->n_data; i++)
-        e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
+        if (!frozen_is_masked(model, i))
+            e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
     e->options.plan.metric = NULL;
     if (options->has_several) return ensemble_use_further_starts(context, e);
     if (options->may_have_several) TRY(probe_minima(context, e));
@@ -299,7 +300,9 @@ paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, 
                           parameters ? parameters + at * p : NULL);
         for (size_t i = 0; i < count && (data || constants) && status == PARITAS_OK; i++) {
             double *one = data ? data + (at + i) * n_data : own;
-            for (size_t k = 0; k < n_data; k++) one[k] = rows[i * model->n_places + model->place_of[k]];
+            for (size_t k = 0; k < n_data; k++)
+                one[k] = frozen_is_masked(model, k) ? e->options.expected[k]
+                                                    : rows[i * model->n_places + model->place_of[k]];
             if (constants) constants[at + i] = model->constant(model, one);
         }
     }

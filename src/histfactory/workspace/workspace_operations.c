@@ -1,5 +1,5 @@
-/* workspace_operations.c: sort, prune, rename, combine. Each checks its input, works on a copy, and checks
- * the result. */
+/* workspace_operations.c: sort, prune, mask, rename, combine. Each checks its input, works on a copy, and
+ * checks the result. */
 #include "base/utf8.h"
 #include "base/sized.h"
 #include "histfactory/workspace/workspace_read.h"
@@ -209,6 +209,27 @@ paritas_status paritas_workspace_prune(paritas_context *context, const paritas_w
     TRY(check_arguments(context, workspace, out));
     TRY(SIZED_TAKE(context, paritas_prune_options, "options", given, &prune));
     return transform(&visit, workspace, 1, "pruned", out);
+}
+
+static bool mask(struct visit *visit, struct json *array, kind what)
+{
+    bool good = true;
+    for (struct json *child = array->first; good && what == CHANNEL && child; child = child->next) {
+        if (!json_get(child, "samples") || !in_list(visit->lists[CHANNEL], name_of(child))) continue;
+        struct json *masked = json_new(visit->document, JSON_TRUE);
+        good = masked && json_set(visit->document, child, HF_MASKED_KEY, masked);
+    }
+    return good;
+}
+
+paritas_status paritas_workspace_mask(paritas_context *context, const paritas_workspace *workspace,
+                                      const paritas_names *channels, paritas_workspace **out)
+{
+    static const paritas_names none = {NULL, 0};
+    struct visit visit = {
+        .array = mask, .context = context, .lists = {[CHANNEL] = channels ? channels : &none}};
+    TRY(check_arguments(context, workspace, out));
+    return transform(&visit, workspace, 1, "masked", out);
 }
 
 /* Of two pairs with one old name the last counts. */

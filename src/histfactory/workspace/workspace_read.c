@@ -63,9 +63,18 @@ static paritas_status check_modifier(const struct hf_raw *raw, const struct hf_u
     return hf_kind(modifier->type)->check ? hf_kind(modifier->type)->check(raw, use) : PARITAS_OK;
 }
 
+static paritas_status check_masks(const struct hf_raw *raw)
+{
+    for (uint32_t c = 0; c < raw->n_channels; c++)
+        if (!raw->channels[c].masked) return PARITAS_OK;
+    return hf_refuse(HF_MEMBER(HF_ROOT(&raw->source), "channels"),
+                     "all are masked, so nothing is left to fit: mask fewer");
+}
+
 static paritas_status check_channels(const struct hf_raw *raw)
 {
     uint64_t n_modifiers = 0;
+    TRY(check_masks(raw));
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         const struct hf_channel *channel = &raw->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++) {

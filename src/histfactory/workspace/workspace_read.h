@@ -171,6 +171,7 @@ bool hf_raw_sort(struct hf_raw *raw);
 
 /* Member `functions` of a measurement's configuration, each an object of name and expression. */
 #define HF_FUNCTIONS_KEY "functions"
+#define HF_MASKED_KEY "masked" /* of a channel, beyond pyhf's schema */
 paritas_status hf_functions_read(struct hf_raw *raw, const struct hf_place *config, const struct json *list,
                                  struct hf_raw_measurement *measurement);
 /* Names say what they are in this measurement, not in the last one that was read. */

@@ -272,10 +272,12 @@ static paritas_status read_channel(void *user, const struct hf_place *place, con
 {
     struct hf_raw *raw = user;
     struct hf_channel *channel = &raw->channels[place->index];
-    const struct json *name, *samples;
-    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"samples", HF_FILLED_ARRAY, &samples}));
+    const struct json *name, *samples, *masked;
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"samples", HF_FILLED_ARRAY, &samples},
+                  {HF_MASKED_KEY, HF_BOOLEAN | HF_OPTIONAL, &masked}));
     TRY(read_name(raw, name, &channel->key));
     channel->index = place->index;
+    channel->masked = masked && json_is(masked, JSON_TRUE);
     channel->name = channel->key->text;
     TRY(refuse_twice(place, channel->key, &channel->key->channel));
     TRY(read_array(raw, place, "samples", samples, read_sample, sizeof *channel->samples, &channel->samples,

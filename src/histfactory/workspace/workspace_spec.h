@@ -65,6 +65,7 @@ struct hf_channel {
     const double *observed;
     uint32_t n_samples, n_bins;
     uint32_t first_bin; /* in main data */
+    bool masked;        /* left out of the likelihood */
 };
 
 struct hf_set {
