@@ -115,11 +115,10 @@ static paritas_status read_pois(struct session *session)
     return PARITAS_OK;
 }
 
-static paritas_status create_model(struct session *session)
+static paritas_model_options model_options(const struct session *session)
 {
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.measurement = option_text(session, "--measurement");
-    options.poi = first_poi(session);
     options.normsys_code =
         (paritas_normsys_code)option_constant(session, "--normsys-code", "paritas_normsys_code");
     options.histosys_code =
@@ -128,6 +127,20 @@ static paritas_status create_model(struct session *session)
     options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
     options.clip_bin = option_flag(session, "--clip-bin");
     options.clip_bin_at = option_number_or(session, "--clip-bin", 0.0);
+    return options;
+}
+
+paritas_status create_model_of(struct session *session, const paritas_workspace *workspace,
+                               paritas_model **model)
+{
+    const paritas_model_options options = model_options(session);
+    return paritas_model_create(session->context, workspace, &options, model);
+}
+
+static paritas_status create_model(struct session *session)
+{
+    paritas_model_options options = model_options(session);
+    options.poi = first_poi(session);
     paritas_status status =
         paritas_model_create(session->context, session->workspace, &options, &session->model);
     if (status == PARITAS_NOT_FOUND && session->poi_if_there) {
@@ -154,8 +167,12 @@ paritas_status load_model(struct session *session)
     unsigned char *fixed;
     TRY(read_pois(session));
     TRY(copy_starts(session, &start, &fixed));
+    TRY(read_ranges(session));
     TRY(read_starts(session, start, fixed));
-    return read_effort(session);
+    TRY(check_ranges(session));
+    TRY(read_effort(session));
+    TRY(load_data(session));
+    return load_asimov(session);
 }
 
 ptrdiff_t poi_of(const struct session *session)
