@@ -113,8 +113,7 @@ static paritas_status fill_groups(struct infer *infer, const paritas_job *job,
                                                .best_twice_nll = best->result.twice_nll,
                                                .error = best->errors[i]};
         if (best->result.status == PARITAS_FIT_CONVERGED) {
-            const paritas_status status =
-                paritas_minos(infer->context, infer->model, job, &request, offsets);
+            const paritas_status status = paritas_minos(infer->context, infer->model, job, &request, offsets);
             if (status != PARITAS_OK && status != PARITAS_NOT_CONVERGED) return status;
         }
         groups[k] = (paritas_compatibility_group){.size = sizeof *groups,
@@ -130,7 +129,8 @@ static paritas_status fill_groups(struct infer *infer, const paritas_job *job,
 
 /* `twice_nll` and the status of the common fit are in `result`. */
 static paritas_status fit_separately(struct infer *common, const double *best, const paritas_model *separate,
-                                     paritas_compatibility_result *result, paritas_compatibility_group *groups)
+                                     paritas_compatibility_result *result,
+                                     paritas_compatibility_group *groups)
 {
     struct infer infer;
     struct infer_profile own;

@@ -211,8 +211,7 @@ static paritas_status read_numbers(const struct reading *r, const char *place, c
     if (!json_is(array, JSON_ARRAY))
         return wrong(r, "%s is %s, not an array of %zu numbers", place,
                      array ? json_type_name(array) : "missing", n);
-    if (array->count != n)
-        return wrong(r, "%s has %u numbers; the model has %zu", place, array->count, n);
+    if (array->count != n) return wrong(r, "%s has %u numbers; the model has %zu", place, array->count, n);
     for (const struct json *one = json_walk_first(&walk, array); one; one = json_walk_next(&walk), i++) {
         if (!json_is(one, JSON_NUMBER))
             return wrong(r, "%s[%zu] is %s, not a number", place, i, json_type_name(one));

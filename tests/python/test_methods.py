@@ -187,7 +187,9 @@ def test_a_channel_without_events_counts_minus_one():
 
 def counting(observed, sigma=None):
     """Channels of 10 signal events on a background of 20."""
-    modifiers = [{"name": "xs", "type": "normsys", "data": {"hi": 1 + sigma, "lo": 1 - sigma}}] if sigma else []
+    modifiers = (
+        [{"name": "xs", "type": "normsys", "data": {"hi": 1 + sigma, "lo": 1 - sigma}}] if sigma else []
+    )
     channels = [
         {
             "name": f"bin_{k}",
@@ -313,7 +315,9 @@ def test_ranges_are_bounds_in_place_of_the_workspaces():
     held = program("fit", "two_bins", "--range", "mu=1:2", "--range", "uncorr_bkguncrt[0]=0.5:1.5")
     assert (held["parameters"][0]["value"], held["parameters"][0]["state"]) == (1.0, "at_lower_bound")
     low = program("limit", "two_bins", "--range", "mu=-1:3", "--test-stat", "q")
-    assert low["limit_obs"] == model_of("two_bins").upper_limit(bounds={"mu": (-1, 3)}, test_stat="q").limit_obs
+    assert (
+        low["limit_obs"] == model_of("two_bins").upper_limit(bounds={"mu": (-1, 3)}, test_stat="q").limit_obs
+    )
     assert "its start, 1, lies outside; --init mu=V gives another" in run(
         "fit", TWO, "--range", "mu=2:3", code=3
     )

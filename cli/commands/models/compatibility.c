@@ -112,8 +112,9 @@ const struct command command_compatibility = {
     .name = "compatibility",
     .operands = "WORKSPACE",
     .summary = "do channels agree on the parameter of interest?",
-    .description = "A fit with one parameter of interest is compared with a fit that has one for each group of "
-                   "channels. All other parameters stay common. chi2 is the difference of 2 NLL.",
+    .description =
+        "A fit with one parameter of interest is compared with a fit that has one for each group of "
+        "channels. All other parameters stay common. chi2 is the difference of 2 NLL.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

@@ -21,7 +21,8 @@ static paritas_status check(struct session *session)
     TRY(check_centre(session));
     const bool named = option_given(session, "--point") || option_given(session, "--expected-data");
     if (option_flag(session, "--at-start") && named)
-        return usage_failure(session, "--at-start says where toys are drawn: give no --point, no --expected-data");
+        return usage_failure(session,
+                             "--at-start says where toys are drawn: give no --point, no --expected-data");
     return PARITAS_OK;
 }
 

@@ -285,8 +285,7 @@ static paritas_status split_measurements(const struct split *split)
 
 static paritas_status check_groups(paritas_context *context, const paritas_names *groups)
 {
-    if (groups->count % 2 != 0)
-        return paritas_refuse(context, "groups must come in pairs, name and pattern");
+    if (groups->count % 2 != 0) return paritas_refuse(context, "groups must come in pairs, name and pattern");
     for (size_t i = 0; i < groups->count; i++)
         if (!groups->items || !groups->items[i] || groups->items[i][0] == '\0')
             return paritas_refuse(context, "groups: item %zu is empty", i);
