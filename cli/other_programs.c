@@ -53,7 +53,7 @@ static const struct other_option {
     {"--upper_bound|--upper-bound|--rMax", "--stop MU", NULL},
     {"--n_steps|--n-steps", "--points N", NULL},
     {"--poi_name|--poi-name|--redefineSignalPOIs", "--poi NAME", NULL},
-    {"--fixed-params|--freezeParameters", "--fix NAME=V", NULL},
+    {"--fixed-params|--freezeParameters", "--fix NAME[=V]", NULL},
     {"--init-pars|--setParameters", "--init NAME=V", NULL},
     /* combine */
     {"-t|--expectSignal",

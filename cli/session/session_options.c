@@ -2,8 +2,10 @@
 #include "session/session.h"
 
 #define JOB_ROWS                                                                                             \
-    {"--fix", OPTION_NAMED, "NAME=V",                                                                        \
-     "hold a parameter at a value (repeatable); the parameter of interest also above its bound"},            \
+    {"--fix", OPTION_HELD, "NAME[=V]",                                                                       \
+     "hold a parameter at a value or at its start (repeatable); * and ? ask for several nuisance "           \
+     "parameters. "                                                                                          \
+     "The parameter of interest also above its bound"},                                                      \
         {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},                     \
         {"--range", OPTION_TEXT, "NAME=LO:HI",                                                               \
          "bounds of a parameter in place of the workspace's (repeatable)"},                                  \

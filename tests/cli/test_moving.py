@@ -25,6 +25,7 @@ OPTIONS = {
     "--data FILE": "fit",
     "--toy N": "fit --data FILE",
     "--init a=1": "fit",
+    "--fix a": "fit",
     "--fix a=V": "fit",
     "--fix r=V": "fit",
     "--range a=LO:HI": "limit",

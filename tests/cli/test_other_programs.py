@@ -82,7 +82,7 @@ LETTERS = {name: set(re.findall(r"^  (-.),", run(*name.split(), "--help").stdout
             "gof has no option --fixedSignalStrength; paritas says --fix NAME=V",
         ),
         ("ChannelCompatibilityCheck x", "it is `paritas compatibility` here"),
-        ("fit x --freezeParameters a", "fit has no option --freezeParameters; paritas says --fix NAME=V"),
+        ("fit x --freezeParameters a", "fit has no option --freezeParameters; paritas says --fix NAME[=V]"),
         ("fit x --dataset asimov", "fit has no option --dataset: the data are the workspace's observations"),
         ("ranking x --max_pars 5", "ranking has no option --max_pars; paritas says --top N"),
     ],

@@ -330,3 +330,17 @@ def test_ranges_are_bounds_in_place_of_the_workspaces():
 def test_a_grid_of_two_parameters_has_the_ranges_of_both():
     grid = program("scan", "two_bins", "--par", "mu=0:2:3", "--par", "uncorr_bkguncrt[0]=0.9:1.1:2")
     assert [one["values"] for one in grid["points"]] == [[m, u] for m in (0.0, 1.0, 2.0) for u in (0.9, 1.1)]
+
+
+def test_parameters_are_held_at_their_start_by_name_or_pattern():
+    model = model_of("two_bins")
+    held = program("fit", "two_bins", "--fix", "uncorr_bkguncrt[1]", "--init", "uncorr_bkguncrt[1]=1.05")
+    assert held["twice_nll"] == model.fit(fixed={"uncorr_bkguncrt[1]": 1.05}).twice_nll
+    alone = program("fit", "two_bins", "--fix", "*")
+    assert [one["state"] for one in alone["parameters"]][1:] == ["fixed", "fixed"]
+    assert alone["parameters"][0]["state"] != "fixed"
+    one = program("fit", "two_bins", "--fix", "*[0]=1.1")
+    assert [p["value"] for p in one["parameters"]][1] == 1.1
+    assert [p["state"] for p in one["parameters"]][1:] == ["fixed", "free"]
+    assert "no parameter has a name like 'x*'" in run("fit", TWO, "--fix", "x*", code=3)
+    assert "--init takes NAME=V with a number, not 'mu'" in run("fit", TWO, "--init", "mu", code=2)
