@@ -251,13 +251,13 @@ static paritas_status check_channels(const struct reading *r, const struct json 
 {
     const size_t n = paritas_model_channel_count(r->model);
     if (!json_is(channels, JSON_OBJECT) || channels->count != n)
-        return wrong(r, "channels: the data are of another model, which has %zu", n);
+        return wrong(r, "channels: the data are of another model: this one has %zu channels", n);
     const struct json *one = channels->first;
     for (size_t c = 0; c < n; c++, one = one->next) {
         const char *name = paritas_model_channel_name(r->model, c);
         const size_t bins = paritas_model_channel_bins(r->model, c);
         if (strcmp(one->key, name) != 0 || !json_is(one, JSON_NUMBER) || one->number != (double)bins)
-            return wrong(r, "channels.%s: the data are of another model, which has %s with %zu bins here",
+            return wrong(r, "channels.%s: the data are of another model: this one has %s with %zu bins here",
                          one->key, name, bins);
     }
     return PARITAS_OK;
@@ -269,7 +269,8 @@ static paritas_status read_truth(const struct reading *r, const struct json *par
     double *point;
     if (!parameters || json_is(parameters, JSON_NULL)) return PARITAS_OK;
     if (!json_is(parameters, JSON_OBJECT) || parameters->count != n)
-        return wrong(r, "parameters: not the %zu parameters of the model", n);
+        return wrong(
+            r, "parameters: not the %zu parameters of the model; null says that the truth is unknown", n);
     TRY(room_for(r->context, r->made, n, &point));
     for (const struct json *one = parameters->first; one; one = one->next) {
         if (paritas_model_parameter_index(r->context, r->model, one->key, &index) != PARITAS_OK)

@@ -89,7 +89,7 @@ def test_expected_data_need_no_look_at_the_data():
 WRONG = [
     ({"toys": []}, "toys is an array, not an array of data"),
     ({"channels": {"other": 2}}, "the data are of another model"),
-    ({"channels": {}}, "the data are of another model, which has 1"),
+    ({"channels": {}}, "the data are of another model: this one has 1 channels"),
     ({"parameters": {"mu": 1.0}}, "not the 3 parameters of the model"),
     ({"seed": -1}, "seed is a number, not a whole number"),
     ({"toys": [{"main": [1.0, 2.0], "aux": [1.0, 2.0]}]}, "toys[0].toy is missing"),
