@@ -25,29 +25,72 @@ static paritas_status check_pois(struct session *session, const struct analysis 
     return PARITAS_OK;
 }
 
-/* An answer for each parameter of interest, with the others free. */
+static paritas_status check_toys(struct session *session, const struct analysis *analysis)
+{
+    if (session->n_toys < 2) return PARITAS_OK;
+    if (session->n_pois > 1 && analysis->several == POIS_IN_TURN)
+        return usage_failure(session, "several --poi and several toys: choose one with --toy T");
+    if (option_text(session, "--store"))
+        return usage_failure(session, "--store keeps the toys of one answer: choose data with --toy T");
+    return PARITAS_OK;
+}
+
+/* `key`: what the answer is one of, "toy" or "poi"; NULL: it is the only one. */
+static paritas_status run_once(struct session *session, const struct analysis *analysis, const char *key)
+{
+    struct writer *w = &session->writer;
+    void *result = arena_element(session, analysis->result_size);
+    TRY(allocated(session));
+    TRY(analysis->analyse(session, result));
+    if (!session->json) {
+        analysis->write_text(session, result);
+        return PARITAS_OK;
+    }
+    write_object(w, NULL, true);
+    if (key && session->n_toys > 1)
+        write_integer(w, key, session->data->first + session->toy);
+    else if (key)
+        write_string(w, key, poi_name(session));
+    analysis->write_keys(session, w, result);
+    if (!key) write_provenance(session);
+    write_close(w);
+    return PARITAS_OK;
+}
+
+static void choose_toy(struct session *session, size_t k)
+{
+    use_toy(session, k);
+    if (session->json) return;
+    text_format(&session->out, "%sToy %llu\n", k > 0 ? "\n" : "",
+                (unsigned long long)(session->data->first + k));
+}
+
+static void choose_poi(struct session *session, size_t k)
+{
+    session->job.pois = session->pois + k;
+    session->job.n_pois = 1;
+    if (!session->json && k > 0) text_format(&session->out, "\n");
+}
+
+/* An answer for each toy of a file of data, or for each parameter of interest, with the others free. */
 static paritas_status run_in_turn(struct session *session, const struct analysis *analysis)
 {
     struct writer *w = &session->writer;
+    const bool toys = session->n_toys > 1;
+    const size_t n = toys ? session->n_toys : session->n_pois;
     if (session->json) {
         write_object(w, NULL, true);
         write_array(w, "answers", true);
     }
-    for (size_t k = 0; k < session->n_pois; k++) {
-        session->job.pois = session->pois + k;
-        session->job.n_pois = 1;
-        void *result = arena_element(session, analysis->result_size);
-        TRY(allocated(session));
-        TRY(analysis->analyse(session, result));
-        if (!session->json) {
-            text_format(&session->out, "%s", k > 0 ? "\n" : "");
-            analysis->write_text(session, result);
-            continue;
-        }
-        write_object(w, NULL, true);
-        write_string(w, "poi", poi_name(session));
-        analysis->write_keys(session, w, result);
-        write_close(w);
+    for (size_t k = 0; k < n; k++) {
+        if (toys)
+            choose_toy(session, k);
+        else
+            choose_poi(session, k);
+        const struct arena outer = arena_begin(session);
+        const paritas_status status = run_once(session, analysis, toys ? "toy" : "poi");
+        arena_end(session, outer);
+        TRY(status);
     }
     if (!session->json) return PARITAS_OK;
     write_close(w);
@@ -64,20 +107,10 @@ paritas_status analysis_run(struct session *session)
     TRY(load_model(session));
     TRY(check_pois(session, analysis));
     if (analysis->needs_poi) TRY(require_poi(session));
-    TRY(load_asimov(session));
-    if (session->n_pois > 1 && analysis->several == POIS_IN_TURN) return run_in_turn(session, analysis);
-    void *result = arena_element(session, analysis->result_size);
-    TRY(allocated(session));
-    TRY(analysis->analyse(session, result));
-    if (!session->json) {
-        analysis->write_text(session, result);
-        return PARITAS_OK;
-    }
-    write_object(&session->writer, NULL, true);
-    analysis->write_keys(session, &session->writer, result);
-    write_provenance(session);
-    write_close(&session->writer);
-    return PARITAS_OK;
+    TRY(check_toys(session, analysis));
+    if (session->n_toys > 1 || (session->n_pois > 1 && analysis->several == POIS_IN_TURN))
+        return run_in_turn(session, analysis);
+    return run_once(session, analysis, NULL);
 }
 
 const char *failure_word(paritas_fit_status status)

@@ -12,12 +12,14 @@
     COMMAND(hypotest)            \
     COMMAND(hypotest_toys)       \
     COMMAND(toys)                \
+    COMMAND(generate)            \
     COMMAND(limit)               \
     COMMAND(interval)            \
     COMMAND(significance)        \
     COMMAND(look_elsewhere)      \
     COMMAND(ranking)             \
     COMMAND(gof)                 \
+    COMMAND(compatibility)       \
     COMMAND(predict)             \
     COMMAND(inspect)             \
     COMMAND(digest)              \

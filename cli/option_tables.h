@@ -17,6 +17,7 @@ typedef enum option_kind {
     OPTION_WHOLE,  /* integer below 2^64 */
     OPTION_PART,   /* in (0, 1) */
     OPTION_NAMED,  /* NAME=NUMBER */
+    OPTION_HELD,   /* the same, or NAME, whose number is NaN */
     OPTION_PAIR,
     OPTION_RANGE, /* LO:HI, or one number */
     OPTION_CHOICE /* one of the words in `value`, between bars */

@@ -153,10 +153,12 @@ static const char *read_value(const struct option *option, struct given *given, 
     }
 }
 
-static bool read_named(struct given *given, char *text)
+static bool read_named(struct given *given, char *text, bool alone)
 {
     char *equals = strrchr(text, '=');
     given->text = text;
+    given->number = NAN;
+    if (alone && !equals && text[0] != '\0') return true;
     if (!equals || equals == text || !number_of_text(equals + 1, &given->number)) return false;
     *equals = '\0';
     return true;
@@ -225,8 +227,8 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
     char *text = attached ? attached : argv[*i + 1];
     if (wanted == 2) given->second = argv[*i + 2];
     *i += wanted;
-    if (option->kind == OPTION_NAMED) {
-        if (read_named(given, text)) return true;
+    if (option->kind == OPTION_NAMED || option->kind == OPTION_HELD) {
+        if (read_named(given, text, option->kind == OPTION_HELD)) return true;
         usage_error(command, "%s takes %s with a number, not '%s'", option->name, option->value, text);
         return false;
     }

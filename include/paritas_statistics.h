@@ -339,25 +339,76 @@ PARITAS_API paritas_status paritas_predict(paritas_context *context, const parit
 
 /* ---- goodness of fit ---------------------------------------------------------------------------- */
 
+/* What says how far data are from the best fit. */
+#define PARITAS_GOF_ALGORITHM_LIST(ITEM)                                                              \
+    ITEM(PARITAS_GOF_SATURATED, 0, "saturated", "difference of twice the NLL to the saturated model") \
+    ITEM(PARITAS_GOF_KS, 1, "ks", "Kolmogorov-Smirnov: largest distance of cumulative parts")         \
+    ITEM(PARITAS_GOF_AD, 2, "ad", "Anderson-Darling: weighted squared distances of cumulative parts")
+typedef enum paritas_gof_algorithm { PARITAS_GOF_ALGORITHM_LIST(PARITAS_ENUMERATOR) } paritas_gof_algorithm;
+
 #define PARITAS_GOF_RESULT_FIELDS(FIELD, R)                                                                  \
     FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL at the best fit")                          \
     FIELD(R, double, saturated, , "saturated", "", "twice the NLL of the saturated model")                   \
     FIELD(R, double, statistic, , "statistic", "", "their difference")                                       \
     FIELD(R, size_t, ndof, , "ndof", "", "degrees of freedom: bins less free parameters without constraint") \
     FIELD(R, double, p, , "p", "", "chi-squared probability of the statistic")                               \
-    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                               \
+    FIELD(R, double, ks, , "ks", "", "Kolmogorov-Smirnov statistic, summed over channels; NaN: no channels") \
+    FIELD(R, double, ad, , "ad", "", "Anderson-Darling statistic, summed over channels; NaN: no channels")
 typedef struct paritas_gof_result {
     size_t size;
     PARITAS_GOF_RESULT_FIELDS(PARITAS_MEMBER, )
 } paritas_gof_result;
 
-/* Goodness of fit against the saturated model. */
+/* Goodness of the best fit. Let F be the part of a channel's events up to a bin, and G the expected part. The
+ * KS of the channel is the largest |F - G| of its bins. Its AD is the sum over bins of
+ * n (F - G)^2 / (G (1 - G)) times the expected part of the bin, for n events. A channel without events has
+ * -1 for both. They have no p-value without toys (paritas_gof_toys). */
 PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
                                        const paritas_job *job, paritas_gof_result *result);
 
-#define PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION)                                \
-    ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.") \
-    ENUMERATION(paritas_reason, PARITAS_REASON_LIST, "Whether a number was found, and why not.")
+/* ---- compatibility of channels ------------------------------------------------------------------ */
+
+#define PARITAS_COMPATIBILITY_GROUP_FIELDS(FIELD, R)                                          \
+    FIELD(R, double, mu, , "mu", "", "best fit of the group's own parameter")                 \
+    FIELD(R, double, error, , "error", "", "its error; NaN at a bound")                       \
+    FIELD(R, double, down, , "minos_down", "", "MINOS error below; NaN: a bound comes first") \
+    FIELD(R, double, up, , "minos_up", "", "MINOS error above")                               \
+    FIELD(R, paritas_parameter_state, state, , "state", "", "of the parameter")               \
+    FIELD(R, size_t, parameter, , "", "", "its number in the model with a parameter for each group")
+typedef struct paritas_compatibility_group {
+    size_t size;
+    PARITAS_COMPATIBILITY_GROUP_FIELDS(PARITAS_MEMBER, )
+} paritas_compatibility_group;
+
+#define PARITAS_COMPATIBILITY_RESULT_FIELDS(FIELD, R)                                                   \
+    FIELD(R, double, mu, , "mu", "", "best fit of the common parameter")                                \
+    FIELD(R, double, error, , "error", "", "its error; NaN at a bound, and where it is fixed")          \
+    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL at the best fit with it")             \
+    FIELD(R, double, twice_nll_separate, , "twice_nll_separate", "", "with a parameter for each group") \
+    FIELD(R, double, statistic, , "statistic", "", "their difference")                                  \
+    FIELD(R, size_t, ndof, , "ndof", "", "groups, less 1 for the common parameter unless it is fixed")  \
+    FIELD(R, double, p, , "p", "", "chi-squared probability of the statistic; NaN: ndof is 0")          \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worse outcome of the two fits")
+typedef struct paritas_compatibility_result {
+    size_t size;
+    PARITAS_COMPATIBILITY_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_compatibility_result;
+
+/* Do groups of channels agree on the parameter of interest? `separate`: the model of the same workspace after
+ * paritas_workspace_split. Its parameters of interest, in their order, have the rows of `groups`
+ * (paritas_model_poi_count; may be NULL). `job` is of `model`. All other parameters are common. A parameter
+ * of interest that the job fixes is compared with free ones. The statistic is chi-squared with many
+ * events. */
+PARITAS_API paritas_status paritas_compatibility(paritas_context *context, const paritas_model *model,
+                                                 const paritas_job *job, const paritas_model *separate,
+                                                 paritas_compatibility_result *result,
+                                                 paritas_compatibility_group *groups);
+
+#define PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION)                                             \
+    ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.")              \
+    ENUMERATION(paritas_reason, PARITAS_REASON_LIST, "Whether a number was found, and why not.") \
+    ENUMERATION(paritas_gof_algorithm, PARITAS_GOF_ALGORITHM_LIST, "Statistics of goodness of fit.")
 #define PARITAS_STATISTICS_RECORDS(RECORD)                                                                 \
     RECORD(paritas_minima, PARITAS_MINIMA_FIELDS, "Different minima that the fits of a statistic met.")    \
     RECORD(paritas_hypotest_result, PARITAS_HYPOTEST_RESULT_FIELDS, "Asymptotic test of one value of mu.") \
@@ -368,7 +419,9 @@ PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_m
     RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
     RECORD(paritas_breakdown_group, PARITAS_BREAKDOWN_GROUP_FIELDS, "Part of the error of one group.")     \
     RECORD(paritas_breakdown_result, PARITAS_BREAKDOWN_RESULT_FIELDS, "Parts of the POI's error.")         \
-    RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")
+    RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")                              \
+    RECORD(paritas_compatibility_group, PARITAS_COMPATIBILITY_GROUP_FIELDS, "One group of channels.")      \
+    RECORD(paritas_compatibility_result, PARITAS_COMPATIBILITY_RESULT_FIELDS, "Compatibility of channels.")
 PARITAS_STATISTICS_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 
 #ifdef __cplusplus

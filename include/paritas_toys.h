@@ -50,33 +50,35 @@ typedef struct paritas_key_entry {
     const char *name, *value;
 } paritas_key_entry;
 
-#define PARITAS_TOYS_OPTIONS(OPTION, OTHER, S)                                                             \
-    OPTION(S, uint64_t, n, 0, PARITAS_NO_BOUND, PARITAS_TO(281474976710655.0), "--ntoys", "",              \
-           "toys of each hypothesis, over all shards; 0: 2000, of limits at most 100000")                  \
-    OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                         \
-           "toy t depends on the seed and t alone")                                                        \
-    OPTION(S, unsigned, shard, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                              \
-           "this run draws part `shard`, from 1; 0: all")                                                  \
-    OPTION(S, unsigned, shards, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "of so many parts; 0: all") \
-    OPTION(S, paritas_truth, fix_aux, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--fix-aux", "",              \
-           "keep auxiliary data as observed")                                                              \
-    OPTION(S, paritas_truth, newton_only, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                   \
-           "never fit by quasi-Newton; 0: where the first toys show that it is faster")                    \
-    OTHER(S, const char *, store, "path of a store (SQLite) that keeps every toy; NULL: none")             \
-    OPTION(S, paritas_truth, resume, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--resume", "",                \
-           "continue a store that exists")                                                                 \
-    OTHER(S, size_t, n_entries, "further entries of the store's key, for example the workspace's digest")  \
-    OTHER(S, const paritas_key_entry *, entries, "n_entries")                                              \
-    OTHER(S, paritas_toys_taker, take, "receives the toys of a test that this call fits; NULL: none")      \
-    OTHER(S, void *, user, "of `take`")                                                                    \
-    OPTION(S, paritas_truth, importance, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--importance", "",        \
-           "importance sampling, for small p-values: n toys of each of several strengths, with weights")   \
-    OTHER(S, size_t, n_strengths, "at most PARITAS_STRENGTHS_MOST - 2")                                    \
-    OTHER(S, const double *, strengths,                                                                    \
-          "values of the parameter of interest where toys are drawn, besides both hypotheses; NULL: chosen")
+#define PARITAS_TOYS_OPTIONS(OPTION, OTHER, S)                                                               \
+    OPTION(S, uint64_t, n, 0, PARITAS_NO_BOUND, PARITAS_TO(281474976710655.0), "--ntoys", "",                \
+           "toys of each hypothesis, over all shards; 0: 2000, of limits at most 100000")                    \
+    OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                           \
+           "toy t depends on the seed and t alone")                                                          \
+    OPTION(S, unsigned, shard, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                                \
+           "this run draws part `shard`, from 1; 0: all")                                                    \
+    OPTION(S, unsigned, shards, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "of so many parts; 0: all")   \
+    OPTION(S, paritas_truth, fix_aux, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--fix-aux", "",                \
+           "keep auxiliary data as observed")                                                                \
+    OPTION(S, paritas_truth, newton_only, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                     \
+           "never fit by quasi-Newton; 0: where the first toys show that it is faster")                      \
+    OTHER(S, const char *, store, "path of a store (SQLite) that keeps every toy; NULL: none")               \
+    OPTION(S, paritas_truth, resume, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--resume", "",                  \
+           "continue a store that exists")                                                                   \
+    OTHER(S, size_t, n_entries, "further entries of the store's key, for example the workspace's digest")    \
+    OTHER(S, const paritas_key_entry *, entries, "n_entries")                                                \
+    OTHER(S, paritas_toys_taker, take, "receives the toys of a test that this call fits; NULL: none")        \
+    OTHER(S, void *, user, "of `take`")                                                                      \
+    OPTION(S, paritas_truth, importance, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--importance", "",          \
+           "importance sampling, for small p-values: n toys of each of several strengths, with weights")     \
+    OTHER(S, size_t, n_strengths, "at most PARITAS_STRENGTHS_MOST - 2")                                      \
+    OTHER(S, const double *, strengths,                                                                      \
+          "values of the parameter of interest where toys are drawn, besides both hypotheses; NULL: chosen") \
+    OPTION(S, paritas_gof_algorithm, algo, PARITAS_GOF_SATURATED, PARITAS_NO_BOUND, PARITAS_NO_BOUND,        \
+           "--algo", "", "statistic of goodness of fit")
 
 /* Options of all runs of toys. Start from PARITAS_TOYS_OPTIONS_DEFAULT. Importance sampling is for tests and
- * significances alone. */
+ * significances alone, `algo` for goodness of fit. */
 typedef struct paritas_toys_options {
     size_t size;
     PARITAS_TOYS_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
@@ -409,6 +411,7 @@ typedef struct paritas_toys_parameter {
 /* Flags of paritas_toys_request. */
 #define PARITAS_TOYS_KEEP_PARAMETERS 1u /* the store keeps the fitted parameters */
 #define PARITAS_TOYS_ERRORS 2u          /* errors from each toy's exact Hessian; the store keeps them */
+#define PARITAS_TOYS_EXPECTED 4u        /* paritas_generate: one row, of what is expected there */
 
 /* Where toys are drawn and what is wanted of them. Start from PARITAS_TOYS_REQUEST_DEFAULT: at the best fit
  * to the job's data. Not both of `point` and `expected`. */
@@ -442,6 +445,37 @@ PARITAS_API paritas_status paritas_toys(paritas_context *context, const paritas_
                                         const paritas_job *job, const paritas_toys_request *request,
                                         const paritas_toys_options *options, paritas_toys_result *result);
 
+/* ---- data of toys ------------------------------------------------------------------------------- */
+
+/* Data rows, and how they were made. Its arrays are const: whoever makes one himself borrows them to it. */
+typedef struct paritas_toy_data {
+    size_t size;
+    size_t n;                  /* rows */
+    uint64_t first, seed;      /* row i is toy first + i of this seed */
+    paritas_truth fix_aux;     /* auxiliary data were not drawn */
+    paritas_truth expected;    /* nothing was drawn: the only row is what is expected */
+    paritas_fit_status status; /* of the fit to the data at which they were drawn; converged where none was */
+    const double *point;       /* parameter_count: the truth; NULL: unknown, drawn around given data */
+    const double *rows;        /* n rows of main_count + aux_count */
+} paritas_toy_data;
+
+/* Draws toys and fits none. They are the toys of paritas_toys with this job, request and these options. The
+ * options' `n`, `seed`, `shard`, `shards` and `fix_aux` count. The request may have the
+ * flag PARITAS_TOYS_EXPECTED alone. *data: freed by paritas_toy_data_free. */
+PARITAS_API paritas_status paritas_generate(paritas_context *context, const paritas_model *model,
+                                            const paritas_job *job, const paritas_toys_request *request,
+                                            const paritas_toys_options *options, paritas_toy_data **data);
+PARITAS_API void paritas_toy_data_free(paritas_toy_data *data); /* NULL is a no-op */
+/* The same as JSON, with the channels of the model: numbers come back with their bits. Freed by
+ * paritas_text_free. */
+PARITAS_API paritas_status paritas_toy_data_write(paritas_context *context, const paritas_model *model,
+                                                  const paritas_toy_data *data, char **text, size_t *length);
+/* Reads such a file ("-" is standard input). It may also be an array of main and auxiliary data, or an object
+ * {"main": [...], "aux": [...]}: one row. Freed by paritas_toy_data_free. INVALID_INPUT, with file and place:
+ * numbers that no data of the model can be, or a file of another model. */
+PARITAS_API paritas_status paritas_toy_data_read(paritas_context *context, const paritas_model *model,
+                                                 const char *path, paritas_toy_data **data);
+
 /* ---- goodness of fit ---------------------------------------------------------------------------- */
 
 #define PARITAS_GOF_TOYS_RESULT_FIELDS(FIELD, R)                                                         \
@@ -455,7 +489,7 @@ typedef struct paritas_gof_toys_result {
 } paritas_gof_toys_result;
 
 /* Goodness of fit by toys that are drawn at the best fit to the job's data, each with its own best fit.
- * Statistics within 1e-8 count as equal. */
+ * Statistics within 1e-8 count as equal; of KS and AD, within 1e-6. */
 PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model,
                                             const paritas_job *job, const paritas_toys_options *options,
                                             paritas_gof_toys_result *result, paritas_gof_result *gof);

@@ -134,6 +134,25 @@ PARITAS_API paritas_status paritas_workspace_combine(paritas_context *context, c
                                                      const paritas_workspace *right, const char *join,
                                                      int merge_channels, paritas_workspace **out);
 
+/* A parameter that becomes one for each group of channels. Start from PARITAS_SPLIT_OPTIONS_DEFAULT: the
+ * parameter of interest, and a group for each channel. */
+typedef struct paritas_split_options {
+    size_t size;
+    const char *measurement; /* whose parameter of interest; NULL: the first */
+    const char *parameter;   /* NULL: that one */
+    paritas_names groups;    /* names of groups and patterns of their channels, in pairs */
+} paritas_split_options;
+#define PARITAS_SPLIT_OPTIONS_DEFAULT PARITAS_INIT(paritas_split_options)
+/* The workspace with a parameter PARAMETER_GROUP in each group of channels. A channel is in the first group
+ * whose pattern it matches (* is any text, ? one byte), else in one of its own name. Functions of the
+ * parameter are split, too. The measurements get the new parameters as `pois`, in the order of the channels,
+ * with the bounds and the start of the old one. `options` may be NULL. NOT_FOUND: no channel depends on the
+ * parameter. INVALID_INPUT: a modifier of that name is no normfactor, or a new name is taken. */
+PARITAS_API paritas_status paritas_workspace_split(paritas_context *context,
+                                                   const paritas_workspace *workspace,
+                                                   const paritas_split_options *options,
+                                                   paritas_workspace **out);
+
 /* What is in a workspace, as a document (no workspace) that paritas_workspace_write makes readable. Free it.
  * Keys of pyhf, sorted by name except for the measurements:
  *   channels       [[name, bins]]

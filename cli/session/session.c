@@ -157,13 +157,15 @@ paritas_status open_another(struct session *session, const paritas_options *opti
 
 void session_clear(struct session *session)
 {
+    paritas_toy_data_free(session->data);
     paritas_model_free(session->model);
     paritas_workspace_free(session->workspace);
     arena_free(&session->arena);
+    session->data = NULL;
     session->model = NULL;
     session->workspace = NULL;
     session->job = (paritas_job)PARITAS_JOB_DEFAULT;
-    session->n_parameters = session->n_main = session->n_aux = session->n_pois = 0;
+    session->n_parameters = session->n_main = session->n_aux = session->n_pois = session->n_toys = 0;
     session->not_converged = session->partial = session->wrong_usage = session->short_of_memory = false;
     session->context->message[0] = '\0';
 }

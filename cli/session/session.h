@@ -25,6 +25,9 @@ struct session {
     size_t n_pois;            /* of --poi; 1 or 0 without several */
     size_t *pois;             /* their numbers; job.pois has those of the analysis at work */
     const char *poi_if_there; /* in place of --poi: none if the model lacks it; NULL: not used */
+    paritas_toy_data *data;   /* of --data, if its toys are analysed in turn; else NULL */
+    size_t toy, n_toys;       /* whose data the job has, from 0; of `data` */
+    double *toy_row;          /* the job's */
     bool json;
     bool no_fits;       /* no fit, so no polish */
     bool not_converged; /* exit code 1 */
@@ -65,11 +68,18 @@ paritas_status read_document(struct session *session, const char *path, paritas_
 paritas_status apply_patches(struct session *session);
 /* The workspace unless loaded, the model, and the job by --fix and --init. */
 paritas_status load_model(struct session *session);
+/* A further model, with the command line's options and the measurement's own parameters of interest. */
+paritas_status create_model_of(struct session *session, const paritas_workspace *workspace,
+                               paritas_model **model);
 /* Refuses several --poi, for commands that take one. */
 paritas_status refuse_several_pois(struct session *session);
 /* Fails without a POI. */
 paritas_status require_poi(struct session *session);
+/* Asimov data by --asimov and --prefit. */
 paritas_status load_asimov(struct session *session);
+/* The job's data by --data and --toy: the first of several toys, until use_toy. */
+paritas_status load_data(struct session *session);
+void use_toy(struct session *session, size_t toy);
 /* Starts by --init and --fix; flags of --fix unless `fixed` is NULL. */
 paritas_status read_starts(struct session *session, double *start, unsigned char *fixed);
 /* File of --point: an array, an object by name, or an answer of `fit`. Missing values: suggested start. In
@@ -130,7 +140,11 @@ paritas_status allocated(const struct session *session);
 struct arena arena_begin(struct session *session);
 void arena_end(struct session *session, struct arena outer);
 
+/* The model's, or those of --range. */
 struct range bounds_of(const struct session *session, size_t parameter);
+/* The job's bounds by --range; are all starts inside? */
+paritas_status read_ranges(struct session *session);
+paritas_status check_ranges(struct session *session);
 bool in_range(struct range range, double value);
 /* The nearest value of the range; NaN stays. */
 double clamped(struct range range, double value);
@@ -153,9 +167,6 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_OUTPUT {"Output", options_output}
 /* for commands whose -o is something else: they answer on standard output */
 #define GROUP_ANSWER {"Output", options_answer}
-#define OPTION_ASIMOV(what)           \
-    {"--asimov", OPTION_NUMBER, "MU", \
-     what ": expected at the fit to the data with the parameter of interest fixed at MU"}
 #define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
 #define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
 /* for statistics, which make many fits */

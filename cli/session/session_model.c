@@ -1,6 +1,7 @@
 /* session_model.c: the model and the job of a run, and its parameters of interest. */
 #include "session/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,22 +22,55 @@ static void print_widening(const struct session *session, size_t parameter, doub
             parameter_name(session, parameter), value);
 }
 
+/* Sets the start of parameter i, and holds it there if `fixed` is not NULL. A value of NaN: its start. */
+static paritas_status set_start(struct session *session, const struct given *given, size_t i, double *start,
+                                unsigned char *fixed)
+{
+    const double value = isnan(given->number) ? start[i] : given->number;
+    const struct range bounds = bounds_of(session, i);
+    if (fixed && widens(session, i, value))
+        print_widening(session, i, value);
+    else if (!in_range(bounds, value))
+        return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
+                              given->option->name, parameter_name(session, i), value, bounds.lower,
+                              bounds.upper);
+    start[i] = value;
+    if (fixed) fixed[i] = 1;
+    return PARITAS_OK;
+}
+
+/* All that match, but for parameters of interest. */
+static paritas_status hold_matches(struct session *session, const struct given *given, double *start,
+                                   unsigned char *fixed)
+{
+    unsigned char *members = arena_elements(session, session->n_parameters, 1);
+    const ptrdiff_t poi = poi_of(session);
+    TRY(allocated(session));
+    TRY(paritas_match_parameters(session->context, session->model, given->text, members));
+    if (poi >= 0) members[poi] = 0;
+    for (size_t k = 0; k < session->job.n_pois; k++) members[session->job.pois[k]] = 0;
+    for (size_t i = 0; i < session->n_parameters; i++)
+        if (members[i]) TRY(set_start(session, given, i, start, fixed));
+    return PARITAS_OK;
+}
+
 paritas_status read_starts(struct session *session, double *start, unsigned char *fixed)
 {
-    static const char *const options[2] = {"--init", "--fix"};
-    for (int k = 0; k < 2; k++) {
-        size_t at = 0, i;
-        for (const struct given *given; (given = option_next(session, options[k], &at));) {
-            TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
-            const struct range bounds = bounds_of(session, i);
-            if (k == 1 && widens(session, i, given->number))
-                print_widening(session, i, given->number);
-            else if (!in_range(bounds, given->number))
-                return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
-                                      options[k], given->text, given->number, bounds.lower, bounds.upper);
-            start[i] = given->number;
-            if (k == 1 && fixed) fixed[i] = 1;
+    unsigned char *flags = fixed ? fixed : arena_elements(session, session->n_parameters, 1);
+    size_t at = 0, i;
+    TRY(allocated(session));
+    for (const struct given *given; (given = option_next(session, "--init", &at));) {
+        TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
+        TRY(set_start(session, given, i, start, NULL));
+    }
+    at = 0;
+    for (const struct given *given; (given = option_next(session, "--fix", &at));) {
+        if (strpbrk(given->text, "*?")) {
+            TRY(hold_matches(session, given, start, flags));
+            continue;
         }
+        TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
+        TRY(set_start(session, given, i, start, flags));
     }
     return PARITAS_OK;
 }
@@ -115,11 +149,10 @@ static paritas_status read_pois(struct session *session)
     return PARITAS_OK;
 }
 
-static paritas_status create_model(struct session *session)
+static paritas_model_options model_options(const struct session *session)
 {
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.measurement = option_text(session, "--measurement");
-    options.poi = first_poi(session);
     options.normsys_code =
         (paritas_normsys_code)option_constant(session, "--normsys-code", "paritas_normsys_code");
     options.histosys_code =
@@ -128,6 +161,20 @@ static paritas_status create_model(struct session *session)
     options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
     options.clip_bin = option_flag(session, "--clip-bin");
     options.clip_bin_at = option_number_or(session, "--clip-bin", 0.0);
+    return options;
+}
+
+paritas_status create_model_of(struct session *session, const paritas_workspace *workspace,
+                               paritas_model **model)
+{
+    const paritas_model_options options = model_options(session);
+    return paritas_model_create(session->context, workspace, &options, model);
+}
+
+static paritas_status create_model(struct session *session)
+{
+    paritas_model_options options = model_options(session);
+    options.poi = first_poi(session);
     paritas_status status =
         paritas_model_create(session->context, session->workspace, &options, &session->model);
     if (status == PARITAS_NOT_FOUND && session->poi_if_there) {
@@ -154,8 +201,12 @@ paritas_status load_model(struct session *session)
     unsigned char *fixed;
     TRY(read_pois(session));
     TRY(copy_starts(session, &start, &fixed));
+    TRY(read_ranges(session));
     TRY(read_starts(session, start, fixed));
-    return read_effort(session);
+    TRY(check_ranges(session));
+    TRY(read_effort(session));
+    TRY(load_data(session));
+    return load_asimov(session);
 }
 
 ptrdiff_t poi_of(const struct session *session)

@@ -1,10 +1,23 @@
 /* session_options.c: options that several commands share. */
 #include "session/session.h"
 
-#define JOB_ROWS                                                                                  \
-    {"--fix", OPTION_NAMED, "NAME=V",                                                             \
-     "hold a parameter at a value (repeatable); the parameter of interest also above its bound"}, \
-        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},          \
+#define JOB_ROWS                                                                                             \
+    {"--fix", OPTION_HELD, "NAME[=V]",                                                                       \
+     "hold a parameter at a value or at its start (repeatable); * and ? ask for several nuisance "           \
+     "parameters. "                                                                                          \
+     "The parameter of interest also above its bound"},                                                      \
+        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},                     \
+        {"--range", OPTION_TEXT, "NAME=LO:HI",                                                               \
+         "bounds of a parameter in place of the workspace's (repeatable)"},                                  \
+        {"--data", OPTION_INPUT, "FILE",                                                                     \
+         "data in place of the observed ones: of `generate`, or a JSON array, main data then "               \
+         "auxiliary, or an object {\"main\": [...], \"aux\": [...]}. An answer for each toy"},               \
+        {"--toy", OPTION_WHOLE, "T", "the toy of that number alone", .needs = "--data FILE"},                \
+        {"--asimov", OPTION_NUMBER, "MU",                                                                    \
+         "Asimov data in place of the observed ones: expected at the fit to the data with the "              \
+         "parameter of interest fixed at MU"},                                                               \
+        {"--prefit", OPTION_FLAG, NULL, "of --asimov: expected where fits start, without a fit to the data", \
+         .needs = "--asimov MU"},                                                                            \
         LIBRARY_ROW("--max-iterations", paritas_job)
 
 const struct option options_job[] = {JOB_ROWS, {0}};

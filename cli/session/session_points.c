@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+/* What is expected where fits start, with the parameter of interest at `mu`. */
+static paritas_status expect_prefit(struct session *session, double mu, double *data)
+{
+    double *point;
+    TRY(load_point(session, NULL, &point));
+    point[poi_of(session)] = mu;
+    return paritas_expected_data(session->context, session->model, 1, point, data);
+}
+
 paritas_status load_asimov(struct session *session)
 {
     const struct given *given = option_given(session, "--asimov");
@@ -15,10 +24,48 @@ paritas_status load_asimov(struct session *session)
     double *data = arena_numbers(session, session->n_main + session->n_aux);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     TRY(allocated(session));
-    TRY(paritas_asimov_data(session->context, session->model, &session->job, given->number, &result, data));
+    if (option_flag(session, "--prefit"))
+        TRY(expect_prefit(session, given->number, data));
+    else
+        TRY(paritas_asimov_data(session->context, session->model, &session->job, given->number, &result,
+                                data));
     note_status(session, result.status);
     session->job.data = data;
     return PARITAS_OK;
+}
+
+/* Toy --toy of the file, or its first; without --toy commands go on to the others. */
+paritas_status load_data(struct session *session)
+{
+    const char *path = option_text(session, "--data");
+    if (!path) return PARITAS_OK;
+    if (option_given(session, "--asimov"))
+        return usage_failure(session, "--data and --asimov: the data are one of the two");
+    TRY(paritas_toy_data_read(session->context, session->model, path, &session->data));
+    const paritas_toy_data *data = session->data;
+    const struct given *toy = option_given(session, "--toy");
+    if (toy && (toy->whole < data->first || toy->whole - data->first >= data->n))
+        return wrong_input(session, "%s: there is no toy %llu: it has %zu, from %llu on", path,
+                           (unsigned long long)toy->whole, data->n, (unsigned long long)data->first);
+    session->n_toys = toy ? 1 : data->n;
+    if (session->n_toys > 1 &&
+        (wants_patchset(session->arguments) || session->arguments->command->whole_sets))
+        return usage_failure(session, "%s has %zu toys: choose one with --toy T", path, data->n);
+    session->toy_row = arena_numbers(session, session->n_main + session->n_aux);
+    TRY(allocated(session));
+    use_toy(session, toy ? (size_t)(toy->whole - data->first) : 0);
+    session->job.data = session->toy_row;
+    if (session->n_toys > 1) return PARITAS_OK;
+    paritas_toy_data_free(session->data);
+    session->data = NULL;
+    return PARITAS_OK;
+}
+
+void use_toy(struct session *session, size_t toy)
+{
+    const size_t n = session->n_main + session->n_aux;
+    session->toy = toy;
+    memcpy(session->toy_row, session->data->rows + toy * n, n * sizeof *session->toy_row);
 }
 
 static paritas_status set_value(struct session *session, const char *path, const char *name,

@@ -121,6 +121,19 @@ cdef class Document:
         paritas_workspace_mask(self.c, &of_channels.c, &made.c)
         return made
 
+    def split(self, str parameter, str measurement, groups):
+        """A parameter for each group of channels. groups: names and patterns alternate."""
+        cdef Names of_groups = Names(groups)
+        cdef paritas_split_options options = paritas_split_options_default
+        cdef Document made = Document.labelled(f"{self.label} (split)")
+        options.groups = of_groups.c
+        if parameter is not None:
+            options.parameter = PyUnicode_AsUTF8(parameter)
+        if measurement is not None:
+            options.measurement = PyUnicode_AsUTF8(measurement)
+        paritas_workspace_split(self.c, &options, &made.c)
+        return made
+
     def rename(self, channels, samples, modifiers, measurements):
         """Old and new names alternate."""
         cdef Names of_channels = Names(channels), of_samples = Names(samples)

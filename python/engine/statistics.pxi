@@ -117,6 +117,14 @@ def goodness_of_fit(Model model not None, Job job, Engine engine=None, progress=
     return rows.array[0]
 
 
+def compatibility(Model model not None, Job job, Model separate not None, Engine engine=None, progress=None):
+    """`result`, a row of paritas_compatibility_result, and `groups`, rows of paritas_compatibility_group."""
+    cdef Array total = new_rows("paritas_compatibility_result", 1)
+    cdef Array groups = new_rows("paritas_compatibility_group", len(separate.poi_indices))
+    paritas_compatibility(model.c, job_of(job), separate.c, total.rows, groups.rows, engine, progress)
+    return SimpleNamespace(result=total.array[0], groups=groups.array)
+
+
 def asimov_data(Model model not None, Job job, double mu, Engine engine=None):
     """A data row, and its fit, a row of paritas_fit_result."""
     cdef Array rows = new_rows("paritas_fit_result", 1), data = new_array(model.data_count)

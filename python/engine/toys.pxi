@@ -84,7 +84,8 @@ cdef class ToyOptions:
     cdef Array strengths
 
     def __cinit__(self, uint64_t n, uint64_t seed=0, shard=None, bint fix_aux=False, bint newton_only=False,
-                  store=None, bint resume=False, entries=(), bint keep=False, importance=False):
+                  store=None, bint resume=False, entries=(), bint keep=False, importance=False,
+                  str algo="saturated"):
         cdef size_t k = 0
         self.c = paritas_toys_options_default
         self.c.n, self.c.seed = n, seed
@@ -94,6 +95,7 @@ cdef class ToyOptions:
         if keep:
             self.kept = Rows(sizeof(paritas_toy))
             self.c.take, self.c.user = take_toys, &self.kept.c
+        self.c.algo = <paritas_gof_algorithm>value_of("paritas_gof_algorithm", algo, "algo")
         self.c.importance = importance is not False
         if self.c.importance and importance is not True:
             self.strengths = vector(importance, len(importance), "importance")
@@ -149,6 +151,65 @@ def fit_toys(Model model not None, Job job, ToyOptions options not None, params=
         found.values = values.array(real, (p,))
         found.errors = widths.array(real, (p,)) if errors else None
     return found
+
+
+cdef class ToyData:
+    """Data rows of a model, and how they were made."""
+
+    cdef paritas_toy_data *c
+    cdef readonly Model model
+
+    def __dealloc__(self):
+        paritas_toy_data_free(self.c)
+
+    @staticmethod
+    def read(Model model not None, str path):
+        """From a file of data."""
+        cdef ToyData made = ToyData()
+        made.model = model
+        paritas_toy_data_read(model.c, PyUnicode_AsUTF8(path), &made.c)
+        return made
+
+    @staticmethod
+    def generate(Model model not None, Job job, ToyOptions options not None, params=None, expected=None,
+                 bint only_expected=False, Engine engine=None):
+        """Toys without fits."""
+        cdef Array at = vector(params, model.parameter_count, "params")
+        cdef Array around = vector(expected, model.data_count, "expected")
+        cdef paritas_toys_request request = paritas_toys_request_default
+        cdef ToyData made = ToyData()
+        made.model = model
+        request.point, request.expected = at.at, around.at
+        if only_expected:
+            request.flags = PARITAS_TOYS_EXPECTED
+        paritas_generate(model.c, job_of(job), &request, &options.c, &made.c, engine)
+        return made
+
+    def text(self):
+        """As JSON."""
+        cdef char *text = NULL
+        cdef size_t length = 0
+        cdef Context call = begin(None, None)
+        call.status = in_c_paritas_toy_data_write(call.c, self.model.c, self.c, &text, &length)
+        call.end()
+        cdef str written = text[:length].decode()
+        paritas_text_free(call.c, text)
+        return written
+
+    def rows(self):
+        """(toys, main + auxiliary)."""
+        return view(self, <char *>self.c.rows, (self.c.n, self.model.data_count), np.dtype(np.float64))
+
+    def point(self):
+        """Where they were drawn; None: unknown."""
+        if self.c.point == NULL:
+            return None
+        return view(self, <char *>self.c.point, (self.model.parameter_count,), np.dtype(np.float64))
+
+    def facts(self):
+        return {"first": self.c.first, "seed": self.c.seed, "fix_aux": bool(self.c.fix_aux),
+                "expected": bool(self.c.expected),
+                "status": list(enumeration("paritas_fit_status"))[self.c.status]}
 
 
 def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOptions options not None,

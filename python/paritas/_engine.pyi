@@ -94,6 +94,7 @@ class Document:
     prune: Callable[..., Document]
     mask: Callable[..., Document]
     rename: Callable[..., Document]
+    split: Callable[..., Document]
     combine: Callable[..., Document]
     inspect: Callable[..., Document]
     apply: Callable[..., Document]
@@ -151,6 +152,15 @@ class FitOptions:
 class ToyOptions:
     def __init__(self, n: int, seed: int = 0, *options: Any, **named: Any) -> None: ...
 
+class ToyData:
+    model: Model
+    read: Callable[..., ToyData]
+    generate: Callable[..., ToyData]
+    def text(self) -> str: ...
+    def rows(self) -> _Floats: ...
+    def point(self) -> _Floats | None: ...
+    def facts(self) -> dict[str, Any]: ...
+
 class SharedFits:
     def __init__(self, model: Model, job: Job | None, engine: Engine | None = None) -> None: ...
 
@@ -173,6 +183,7 @@ constraint_centres: _FloatsAnswer
 ranking: _Answer
 breakdown: _Answer
 goodness_of_fit: _Answer
+compatibility: _Answer
 asimov_data: _Answer
 predict: _Answer
 fit_toys: _Answer

@@ -58,6 +58,11 @@ class UnkeptToyKeywords(Where, total=False):
     max_iterations: int  #: of each fit; 0: the default, 200
 
 
+class DataKeywords(Keywords, total=False):
+    fix_aux: bool  #: do not draw auxiliary data
+    shard: tuple[int, int] | None  #: (i, n): part i, from 1, of n
+
+
 class ToyKeywords(RunKeywords, total=False):
     keep: bool  #: return every toy
     shard: tuple[int, int] | None  #: (i, n): part i, from 1, of n

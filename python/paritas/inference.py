@@ -31,6 +31,8 @@ from .results import (
     BreakdownGroups,
     BreakdownResult,
     ChannelPrediction,
+    CompatibilityGroups,
+    CompatibilityResult,
     ContourResult,
     FitResult,
     Floats,
@@ -249,6 +251,24 @@ def breakdown(
     return BreakdownResult(found.result, poi=given.get("poi") or poi_of(model), groups=parts)
 
 
+def compatibility(
+    model: ModelLike, groups: Mapping[str, str] | None = None, **given: Unpack[StatisticKeywords]
+) -> CompatibilityResult:
+    """Do channels agree on the parameter of interest? A fit with one is compared with a fit that has one for
+    each group of channels. All other parameters stay common.
+
+    groups: patterns of channels by name; * is any text, ? one letter. Other channels have a group each."""
+    model = model_of(model)
+    poi = given.get("poi") or poi_of(model)
+    pairs = [text for pair in (groups or {}).items() for text in pair]
+    options: dict[str, Any] = {name: value for name, value in model.options.items() if name != "poi"}
+    separate = Model(model.document.split(poi, None, pairs), **options)
+    with Call(compatibility, model, given, "compatibility") as call:
+        found = _engine.compatibility(model, call.job, separate, call.engine, call.tell)
+    names = [separate.parameter_names[i] for i in separate.poi_indices]
+    return CompatibilityResult(found.result, poi=poi, groups=CompatibilityGroups(found.groups, names=names))
+
+
 def predict(
     model: ModelLike,
     *,
@@ -289,7 +309,8 @@ def predict(
 
 
 def goodness_of_fit(model: ModelLike, **given: Unpack[Keywords]) -> GoodnessOfFit:
-    """Goodness of the best fit against the saturated model."""
+    """Goodness of the best fit against the saturated model; also its KS and AD, whose p-values
+    `goodness_of_fit_toys` finds."""
     model = model_of(model)
     with Call(goodness_of_fit, model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
@@ -320,7 +341,7 @@ def asimov_data(
     return row
 
 
-takes(StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown)
+takes(StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown, compatibility)
 takes(ProfileKeywords, scan, contour)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)

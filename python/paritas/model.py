@@ -287,10 +287,13 @@ class Model(_engine.Model):
         contour = inference.contour
         ranking = inference.ranking
         breakdown = inference.breakdown
+        compatibility = inference.compatibility
         predict = inference.predict
         goodness_of_fit = inference.goodness_of_fit
         asimov_data = inference.asimov_data
         fit_toys = toys.fit_toys
+        generate = toys.generate
+        read_data = toys.read_data
         hypotest_toys = toys.hypotest_toys
         significance_toys = toys.significance_toys
         upper_limit_toys = toys.upper_limit_toys
@@ -334,6 +337,7 @@ FUNCTIONS = {
     "inference": (
         "asimov_data",
         "breakdown",
+        "compatibility",
         "contour",
         "goodness_of_fit",
         "hypotest",
@@ -345,9 +349,11 @@ FUNCTIONS = {
     ),
     "toys": (
         "fit_toys",
+        "generate",
         "goodness_of_fit_toys",
         "hypotest_toys",
         "interval_toys",
+        "read_data",
         "significance_toys",
         "upper_limit_toys",
     ),

@@ -342,6 +342,22 @@ class BreakdownGroups(fields.breakdown_group_rows):
         return [("group", self.names)]
 
 
+class CompatibilityResult(fields.compatibility_result):
+    """Do groups of channels agree on the parameter of interest `poi`? groups: each with its own."""
+
+    poi: str
+    groups: CompatibilityGroups
+
+
+class CompatibilityGroups(fields.compatibility_group_rows):
+    """Rows of groups, by the names of their parameters."""
+
+    names: list[str]
+
+    def _labels(self) -> list[tuple[str, Any]]:
+        return [("parameter", self.names)]
+
+
 @dataclass
 class ChannelPrediction:
     """A channel before and after the fit. error: postfit, from the covariance. prefit_error: from constraint
@@ -383,7 +399,7 @@ class Prediction:
 
 
 class GoodnessOfFit(fields.gof_result):
-    """Goodness of fit against the saturated model."""
+    """Goodness of fit: against the saturated model, and KS and AD."""
 
 
 class Tally(fields.toys_tally):

@@ -21,6 +21,7 @@ from . import _engine
 from .arrays import whole
 from .calls import (
     Call,
+    DataKeywords,
     RunKeywords,
     StatisticRunKeywords,
     StatisticToyKeywords,
@@ -31,7 +32,7 @@ from .calls import (
 from .documents import document
 from .files import PathLike as Path
 from .keywords import default, takes
-from .model import Model, ModelLike, Values, model_of
+from .model import Floats, Model, ModelLike, Values, model_of
 from .results import (
     GoodnessOfFit,
     GoodnessOfFitToys,
@@ -63,6 +64,61 @@ STATUSES: list[str] = list(_CODES)
 _WEIGHTED_TOY = np.dtype(_types_of("paritas_toy"))
 #: without the weights of importance sampling
 _TOY = np.dtype([(name, _WEIGHTED_TOY[name]) for name in (_WEIGHTED_TOY.names or ())[:-2]])
+
+
+class ToyData:
+    """Data of toys. rows: (toys, main + auxiliary). point: the truth; None where expected data were given.
+    first: number of the first toy. seed, fix_aux, expected (nothing was drawn), status (of the fit where they
+    are drawn)."""
+
+    def __init__(self, data: _engine.ToyData) -> None:
+        self._data = data
+        self.rows: Floats = data.rows()
+        self.point: Floats | None = data.point()
+        facts = data.facts()
+        self.first: int = facts["first"]
+        self.seed: int = facts["seed"]
+        self.fix_aux: bool = facts["fix_aux"]
+        self.expected: bool = facts["expected"]
+        self.status: str = facts["status"]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<paritas.toys.ToyData: {len(self)} toys from {self.first} on, seed {self.seed}>"
+
+    def save(self, path: Path) -> None:
+        """A file for `read_data`, and for the program's --data."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._data.text())
+
+
+def generate(
+    model: ModelLike,
+    params: Values | None = None,
+    n: int = _engine.TOYS,
+    seed: int = 0,
+    *,
+    expected: ArrayLike | None = None,
+    only_expected: bool = False,
+    **given: Unpack[DataKeywords],
+) -> ToyData:
+    """Data of n toys without fits: those of `fit_toys` with the same arguments. only_expected: one row, of
+    what is expected there."""
+    model = model_of(model)
+    options = _options(model, n, seed, {**given, "keep": False})
+    at = None if params is None else model.point(params)
+    with Call(generate, model, given, "toys") as call:
+        return ToyData(
+            _engine.ToyData.generate(model, call.job, options, at, expected, only_expected, call.engine)
+        )
+
+
+def read_data(model: ModelLike, path: Path) -> ToyData:
+    """Data from a file: of `ToyData.save` or `paritas generate`, or a JSON array, main then auxiliary, or an
+    object {"main": [...], "aux": [...]}. Rows are for `data` of other functions."""
+    return ToyData(_engine.ToyData.read(model_of(model), os.fspath(path)))
 
 
 def fit_toys(
@@ -246,13 +302,14 @@ def goodness_of_fit_toys(
     n: int = _engine.TOYS,
     seed: int = 0,
     *,
+    algo: str = "saturated",
     shard: tuple[int, int] | None = None,
     **given: Unpack[RunKeywords],
 ) -> GoodnessOfFitToys:
-    """Goodness of fit against the saturated model, by toys at the best fit. p_toys: fraction with at least
-    the observed statistic."""
+    """Goodness of fit by toys at the best fit. p_toys: fraction with at least the observed statistic. algo:
+    "saturated", "ks" (Kolmogorov-Smirnov) or "ad" (Anderson-Darling)."""
     model = model_of(model)
-    options = _options(model, n, seed, {**given, "keep": False, "shard": shard})
+    options = _options(model, n, seed, {**given, "keep": False, "shard": shard}, algo=algo)
     with Call(goodness_of_fit_toys, model, given, "toys") as call:
         found = _engine.goodness_of_fit_toys(model, call.job, options, call.engine, call.tell)
     return GoodnessOfFitToys(found.result, asymptotic=GoodnessOfFit(found.gof))
@@ -335,7 +392,9 @@ def _all_toys(fitted: NDArray[Any] | None, given: Mapping[str, Any]) -> NDArray[
     return _in_order(fitted if weighted else fitted[list(_TOY.names or ())])
 
 
-def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: int = 1) -> _engine.ToyOptions:
+def _options(
+    model: Model, n: int, seed: int, given: Mapping[str, Any], least: int = 1, algo: str = "saturated"
+) -> _engine.ToyOptions:
     shard, minimizer, store = given.get("shard"), given.get("minimizer", "auto"), given.get("store")
     if shard is not None:
         i, shards = shard
@@ -354,6 +413,7 @@ def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: i
         entries=() if store is None else _key(model),
         keep=given.get("keep", True),
         importance=bool(strengths) if isinstance(strengths, bool) else [float(mu) for mu in strengths],
+        algo=algo,
     )
 
 
@@ -388,6 +448,7 @@ def _key(model: Model) -> list[tuple[str, str]]:
 
 
 takes(ToyKeywords, fit_toys)
+takes(DataKeywords, generate)
 takes(StatisticToyKeywords, hypotest_toys, significance_toys)
 takes(StatisticRunKeywords, upper_limit_toys, interval_toys)
 takes(RunKeywords, goodness_of_fit_toys)

@@ -118,6 +118,18 @@ class Workspace(Documented):
             self.document.rename(_pairs(channels), _pairs(samples), _pairs(modifiers), _pairs(measurements))
         )
 
+    def split(
+        self,
+        parameter: str | None = None,
+        *,
+        groups: Mapping[str, str] | None = None,
+        measurement: str | None = None,
+    ) -> "Workspace":
+        """Gives each group of channels a parameter PARAMETER_GROUP in place of one. None: the parameter of
+        interest of the measurement. groups: patterns of channels by name; others have a group each. The new
+        ones are the parameters of interest."""
+        return Workspace(self.document.split(parameter, measurement, _pairs(groups)))
+
     def combine(self, other: DocumentLike, join: str = "none", merge_channels: bool = False) -> "Workspace":
         """Combines two workspaces. `join` says what both may have: "none": nothing; "outer": equal channels
         and observations, and measurements of one parameter of interest, whose configurations are merged;

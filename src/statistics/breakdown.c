@@ -5,6 +5,7 @@
  * The jobs start at their minimum: fixed parameters keep their best values. */
 #include "minima/minimum_search.h"
 #include "minima/conditional_fits.h"
+#include "base/pattern.h"
 #include "base/sized.h"
 #include "fit/fit.h"
 
@@ -92,34 +93,13 @@ paritas_status paritas_breakdown(paritas_context *context, const paritas_model *
     return status;
 }
 
-/* Star and question mark alone: names of parameters have brackets. */
-static bool matches(const char *pattern, const char *name)
-{
-    const char *star = NULL, *from = NULL; /* the last star, and where its text ends so far */
-    while (*name != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            from = name;
-        } else if (*pattern == '?' || *pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star + 1;
-            name = ++from;
-        } else {
-            return false;
-        }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
-
 paritas_status paritas_match_parameters(paritas_context *context, const paritas_model *model,
                                         const char *pattern, unsigned char *members)
 {
     REQUIRE(context, model, pattern, members);
     bool found = false;
     for (size_t i = 0; i < paritas_model_parameter_count(model); i++) {
-        if (!matches(pattern, paritas_model_parameter_name(model, i))) continue;
+        if (!pattern_matches(pattern, paritas_model_parameter_name(model, i))) continue;
         members[i] = 1;
         found = true;
     }

@@ -1,4 +1,5 @@
-/* gof.c: goodness of fit against the saturated model, as in cabinetry.
+/* gof.c: goodness of fit: against the saturated model, as in cabinetry; by cumulative parts of channels, as
+ * in Combine.
  *
  * The saturated model expects the observed counts, with every constraint at its best. Degrees of freedom:
  * bins minus free unconstrained parameters (a constrained one has its own datum). */
@@ -17,6 +18,68 @@ static double saturated_model(const struct infer *infer)
 {
     const struct frozen *frozen = paritas_model_frozen(infer->model);
     return 2.0 * frozen->constant(frozen, infer->base.data);
+}
+
+/* ---- cumulative parts ---- */
+
+struct distances {
+    double ks, ad;
+};
+
+static double sum_of(size_t n, const double *values)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += values[i];
+    return sum;
+}
+
+static struct distances channel_distances(size_t n, const double *observed, const double *expected)
+{
+    struct distances d = {0.0, 0.0};
+    const double events = sum_of(n, observed), all = sum_of(n, expected);
+    double seen = 0.0, sum = 0.0, below = 0.0;
+    if (events == 0.0) return (struct distances){-1.0, -1.0};
+    for (size_t i = 0; i < n; i++) {
+        seen += observed[i];
+        sum += expected[i];
+        const double part = sum / all, distance = seen / events - part;
+        d.ks = fmax(d.ks, fabs(distance));
+        if (part > below && part < 1.0)
+            d.ad += events * (distance * distance) / (part * (1.0 - part)) * (part - below);
+        below = part;
+    }
+    return d;
+}
+
+/* NaN without channels. */
+static struct distances distances_of(const paritas_model *model, const double *observed,
+                                     const double *expected)
+{
+    const size_t channels = paritas_model_channel_count(model);
+    struct distances sum = {0.0, 0.0};
+    if (channels == 0) return (struct distances){(double)NAN, (double)NAN};
+    for (size_t c = 0, first = 0; c < channels; c++) {
+        const size_t n = paritas_model_channel_bins(model, c);
+        const struct distances one = channel_distances(n, observed + first, expected + first);
+        sum.ks += one.ks;
+        sum.ad += one.ad;
+        first += n;
+    }
+    return sum;
+}
+
+/* ---- the best fit ---- */
+
+static paritas_status describe_distances(struct infer *infer, const double *parameters,
+                                         paritas_gof_result *result)
+{
+    double *expected = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_expected(infer, parameters, expected));
+    const struct distances d = distances_of(infer->model, infer->base.data, expected);
+    result->ks = d.ks;
+    result->ad = d.ad;
+    return PARITAS_OK;
 }
 
 static void describe(const struct infer *infer, const struct infer_profile *profile,
@@ -49,11 +112,18 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
     if (status == PARITAS_OK) status = infer_free_fit(&infer, &best);
     if (status == PARITAS_OK) status = fit_notes_profile(&infer, &best);
     if (status == PARITAS_OK) describe(&infer, &best, result);
+    if (status == PARITAS_OK) status = describe_distances(&infer, best.parameters, result);
     infer_close(&infer);
     return status;
 }
 
+/* ---- toys ---- */
+
+#define SAME_DISTANCE 1e-6 /* toys' fits end within 1e-11 of the minimum, and distances are linear there */
+
 struct tail {
+    struct infer *infer;
+    paritas_gof_algorithm algo;
     double observed, same; /* `same`: tolerance for equal data */
     uint64_t n, above;
 };
@@ -67,6 +137,24 @@ static void see(void *user, const struct store_fit *fit)
     tail->above += fit->statistic >= tail->observed - tail->same;
 }
 
+static paritas_status measure(void *user, size_t n, const double *data, const double *parameters,
+                              double *statistics)
+{
+    const struct tail *tail = user;
+    paritas_context *context = tail->infer->context;
+    const paritas_model *model = tail->infer->model;
+    const size_t n_data = tail->infer->n_data;
+    double *expected = paritas_allocate(context, n * n_data + 1, sizeof *expected);
+    paritas_status status = expected ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK) status = paritas_expected_data(context, model, n, parameters, expected);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        const struct distances d = distances_of(model, data + i * n_data, expected + i * n_data);
+        statistics[i] = tail->algo == PARITAS_GOF_KS ? d.ks : d.ad;
+    }
+    paritas_release(&context->allocator, expected);
+    return status;
+}
+
 static paritas_status set_facts(struct store *store, const paritas_gof_result *result)
 {
     TOYS_SET_FACT(statistic)
@@ -74,6 +162,8 @@ static paritas_status set_facts(struct store *store, const paritas_gof_result *r
     TOYS_SET_FACT(saturated)
     TOYS_SET_FACT(ndof)
     TOYS_SET_FACT(status)
+    TOYS_SET_FACT(ks)
+    TOYS_SET_FACT(ad)
     return PARITAS_OK;
 }
 
@@ -84,12 +174,23 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
     struct infer_profile best;
     const double *point;
     double *expected;
+    const paritas_gof_algorithm algo = options->algo;
     TRY(toy_fits_best(infer, &best, &point));
     TRY(toy_fits_expect(infer, options, point, &expected));
     describe(infer, &best, gof);
-    struct tail tail = {.observed = gof->statistic, .same = same_minimum(infer->context)};
-    const struct toy_fits_options plan = {
+    TRY(describe_distances(infer, point, gof));
+    struct tail tail = {.infer = infer,
+                        .algo = algo,
+                        .observed = algo == PARITAS_GOF_KS   ? gof->ks
+                                    : algo == PARITAS_GOF_AD ? gof->ad
+                                                             : gof->statistic,
+                        .same = algo == PARITAS_GOF_SATURATED ? same_minimum(infer->context) : SAME_DISTANCE};
+    struct toy_fits_options plan = {
         .toys = options, .what = "gof", .expected = expected, .start = point, .see = see, .see_user = &tail};
+    if (algo != PARITAS_GOF_SATURATED) {
+        plan.algo = paritas_gof_algorithm_name(algo);
+        plan.measure = measure;
+    }
     paritas_status status = toy_fits_open(fits, infer, &plan);
     if (status == PARITAS_OK && fits->store) status = set_facts(fits->store, gof);
     if (status == PARITAS_OK) status = toy_fits_run(fits);
@@ -107,7 +208,10 @@ paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *m
     REQUIRE(context, model);
     paritas_toys_options options;
     paritas_gof_result own = PARITAS_INIT(paritas_gof_result);
-    TRY(toys_take_options(context, given, &options));
+    TRY(toys_take_gof_options(context, given, &options));
+    if (options.algo != PARITAS_GOF_SATURATED && paritas_model_channel_count(model) == 0)
+        return paritas_refuse(context, "algo %s: the model has no channels, whose bins have an order",
+                              paritas_gof_algorithm_name(options.algo));
     TRY(SIZED_CHECK(context, paritas_gof_toys_result, "result", 1, result));
     TRY(SIZED_CHECK(context, paritas_gof_result, "gof", gof != NULL, gof));
     *result = (paritas_gof_toys_result)PARITAS_INIT(paritas_gof_toys_result);

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PURPOSE 2 /* random stream; tests use 0 and 1 */
-
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected)
 {
@@ -46,11 +44,12 @@ static paritas_status open_store(struct toy_fits *fits, const double *centre)
         {"expected", expected},
         {"start", start},
         {"parameters", o->flags & PARITAS_TOYS_KEEP_PARAMETERS ? "yes" : "no"},
-        {"errors", o->flags & PARITAS_TOYS_ERRORS ? "yes" : "no"}};
+        {"errors", o->flags & PARITAS_TOYS_ERRORS ? "yes" : "no"},
+        {"algo", o->algo}}; /* the last one only where there is one */
     const struct toys_key key = {.what = o->what,
                                  .kind = STORE_FITS,
                                  .mu = (double)NAN,
-                                 .n_entries = sizeof entries / sizeof *entries,
+                                 .n_entries = COUNT_OF(entries) - !o->algo,
                                  .entries = entries};
     return toys_open_store(infer, o->toys, &key, &fits->store);
 }
@@ -67,7 +66,7 @@ paritas_status toy_fits_open(struct toy_fits *fits, struct infer *infer,
     TRY(toys_fit_expected(infer, &job, &centre));
     TRY(open_store(fits, centre));
     const struct ensemble_options ensemble =
-        toys_ensemble(infer, options->toys, centre, options->expected, PURPOSE);
+        toys_ensemble(infer, options->toys, centre, options->expected, TOY_FITS_PURPOSE);
     return ensemble_open(infer->context, &ensemble, &fits->ensemble);
 }
 
@@ -77,13 +76,13 @@ void toy_fits_close(struct toy_fits *fits)
     store_close(fits->store);
 }
 
-/* `data` and `errors` are allocated only if errors are asked. */
+/* `data` are allocated only for errors and `measure`, `errors` only if they are asked. */
 struct chunk {
     struct toy_fits *fits;
     struct arena arena;
     size_t room;
     struct profile *profiles;
-    double *constants, *parameters, *data, *errors;
+    double *constants, *parameters, *statistics, *data, *errors;
     struct store_fit *rows;
     paritas_toy_fit *given;
 };
@@ -100,13 +99,19 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     chunk->profiles = arena_array(arena, step, sizeof *chunk->profiles);
     chunk->constants = arena_array(arena, step, sizeof *chunk->constants);
     chunk->parameters = arena_array(arena, step, n * sizeof *chunk->parameters);
+    chunk->statistics = arena_array(arena, step, sizeof *chunk->statistics);
     chunk->rows = arena_array(arena, step, sizeof *chunk->rows);
     chunk->given = arena_array(arena, step, sizeof *chunk->given);
-    bool whole = chunk->profiles && chunk->constants && chunk->parameters && chunk->rows && chunk->given;
-    if (chunk->fits->options.flags & PARITAS_TOYS_ERRORS) {
+    bool whole = chunk->profiles && chunk->constants && chunk->parameters && chunk->statistics &&
+                 chunk->rows && chunk->given;
+    const struct toy_fits_options *options = &chunk->fits->options;
+    if (options->flags & PARITAS_TOYS_ERRORS || options->measure) {
         chunk->data = arena_array(arena, step, infer->n_data * sizeof *chunk->data);
+        whole = whole && chunk->data;
+    }
+    if (options->flags & PARITAS_TOYS_ERRORS) {
         chunk->errors = arena_array(arena, step, n * sizeof *chunk->errors);
-        whole = whole && chunk->data && chunk->errors;
+        whole = whole && chunk->errors;
     }
     if (!whole) return paritas_fail_memory(infer->context);
     chunk->room = step;
@@ -157,7 +162,7 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
         struct store_fit *row = &chunk->rows[i];
         *row = (struct store_fit){.toy = first + i,
                                   .twice_nll = result->twice_nll,
-                                  .statistic = 2.0 * chunk->profiles[i].value_free,
+                                  .statistic = chunk->statistics[i],
                                   .edm = result->edm,
                                   .status = result->status,
                                   .iterations = result->iterations,
@@ -197,7 +202,10 @@ static paritas_status run_fits(void *user, int which, uint64_t first, size_t n)
                                  .twice_nll = 2.0 * (profile->value_free + chunk->constants[i]),
                                  .edm = profile->edm,
                                  .projected_gradient = (double)NAN};
+        chunk->statistics[i] = 2.0 * profile->value_free;
     }
+    const struct toy_fits_options *o = &fits->options;
+    if (o->measure) TRY(o->measure(o->see_user, n, chunk->data, chunk->parameters, chunk->statistics));
     if (chunk->errors) {
         struct arena arena;
         arena_open(&arena, &context->allocator);

@@ -37,11 +37,14 @@ void toy_test_close(struct toy_test *test);
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end);
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
-/* Completes options of any version. Importance sampling is refused; toys_take_test_options allows it. */
+/* Completes options of any version. Importance sampling and another statistic of goodness of fit are refused;
+ * toys_take_test_options allows the one, toys_take_gof_options the other. */
 paritas_status toys_take_test_options(paritas_context *context, const paritas_toys_options *given,
                                       paritas_toys_options *options);
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options);
+paritas_status toys_take_gof_options(paritas_context *context, const paritas_toys_options *given,
+                                     paritas_toys_options *options);
 /* INVALID_ARGUMENT if the run is one of several shards. what: "a limit". */
 paritas_status toys_refuse_shards(paritas_context *context, const paritas_toys_options *options,
                                   const char *what);

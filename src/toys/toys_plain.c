@@ -46,15 +46,6 @@ static void see(void *user, const struct store_fit *fit)
     }
 }
 
-static paritas_status check_point(const struct infer *infer, const double *point)
-{
-    for (size_t i = 0; i < infer->n_parameters; i++)
-        if (!isfinite(point[i]))
-            return paritas_refuse(infer->context, "the point of toys: %s must be a finite number",
-                                  paritas_model_parameter_name(infer->model, i));
-    return PARITAS_OK;
-}
-
 /* The job's start, or the toys' point within the bounds. */
 static paritas_status choose_start(struct infer *infer, bool own, const double *point, const double **start)
 {
@@ -77,7 +68,6 @@ static paritas_status choose_centre(struct infer *infer, struct toy_fits_options
 {
     const double *point = request->point;
     double *expected;
-    if (point) TRY(check_point(infer, point));
     if (!point && !request->expected) {
         struct infer_profile best;
         TRY(toy_fits_best(infer, &best, &point));
@@ -94,12 +84,17 @@ static paritas_status choose_centre(struct infer *infer, struct toy_fits_options
     return PARITAS_OK;
 }
 
-static paritas_status check(paritas_context *context, const paritas_toys_request *request)
+paritas_status toy_request_check(paritas_context *context, const paritas_model *model,
+                                 const paritas_toys_request *request, unsigned allowed)
 {
     if (request->point && request->expected)
         return paritas_refuse(context, "toys are drawn at a point or around expected data, not both");
-    if (request->flags & ~(PARITAS_TOYS_KEEP_PARAMETERS | PARITAS_TOYS_ERRORS))
+    if (request->flags & ~allowed)
         return paritas_refuse(context, "flags of toys: %u has unknown ones", request->flags);
+    for (size_t i = 0; request->point && i < paritas_model_parameter_count(model); i++)
+        if (!isfinite(request->point[i]))
+            return paritas_refuse(context, "the point of toys: %s must be a finite number",
+                                  paritas_model_parameter_name(model, i));
     return PARITAS_OK;
 }
 
@@ -130,7 +125,7 @@ paritas_status paritas_toys(paritas_context *context, const paritas_model *model
     TRY(SIZED_CHECK(context, paritas_toys_result, "result", 1, result));
     TRY(SIZED_CHECK(context, paritas_toys_parameter, "parameters", request.parameters ? n : 0,
                     request.parameters));
-    TRY(check(context, &request));
+    TRY(toy_request_check(context, model, &request, PARITAS_TOYS_KEEP_PARAMETERS | PARITAS_TOYS_ERRORS));
     *result = (paritas_toys_result)PARITAS_INIT(paritas_toys_result);
     result->status = PARITAS_FIT_CONVERGED;
     struct infer infer;

@@ -24,15 +24,6 @@ static paritas_status check_strengths(paritas_context *context, const paritas_to
     return PARITAS_OK;
 }
 
-paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
-                                 paritas_toys_options *options)
-{
-    TRY(toys_take_test_options(context, given, options));
-    return options->importance
-               ? paritas_refuse(context, "importance: sampling by weights is for tests and significances")
-               : PARITAS_OK;
-}
-
 paritas_status toys_refuse_shards(paritas_context *context, const paritas_toys_options *options,
                                   const char *what)
 {
@@ -42,8 +33,8 @@ paritas_status toys_refuse_shards(paritas_context *context, const paritas_toys_o
                           options->shard, options->shards, what);
 }
 
-paritas_status toys_take_test_options(paritas_context *context, const paritas_toys_options *given,
-                                      paritas_toys_options *options)
+static paritas_status take_options(paritas_context *context, const paritas_toys_options *given,
+                                   paritas_toys_options *options)
 {
     *options = (paritas_toys_options)PARITAS_TOYS_OPTIONS_DEFAULT;
     TRY(OPTIONS_READ(context, paritas_toys_options, "options", given, options));
@@ -54,6 +45,42 @@ paritas_status toys_take_test_options(paritas_context *context, const paritas_to
             return paritas_refuse(context, "options: entries[%zu]: %s must not be NULL", k,
                                   options->entries[k].name ? "value" : "name");
     return check_strengths(context, options);
+}
+
+static paritas_status refuse_importance(paritas_context *context, const paritas_toys_options *options)
+{
+    return options->importance
+               ? paritas_refuse(context, "importance: sampling by weights is for tests and significances")
+               : PARITAS_OK;
+}
+
+static paritas_status refuse_algo(paritas_context *context, const paritas_toys_options *options)
+{
+    return options->algo != PARITAS_GOF_SATURATED
+               ? paritas_refuse(context, "algo: only goodness of fit has another statistic")
+               : PARITAS_OK;
+}
+
+paritas_status toys_take_test_options(paritas_context *context, const paritas_toys_options *given,
+                                      paritas_toys_options *options)
+{
+    TRY(take_options(context, given, options));
+    return refuse_algo(context, options);
+}
+
+paritas_status toys_take_gof_options(paritas_context *context, const paritas_toys_options *given,
+                                     paritas_toys_options *options)
+{
+    TRY(take_options(context, given, options));
+    return refuse_importance(context, options);
+}
+
+paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
+                                 paritas_toys_options *options)
+{
+    TRY(take_options(context, given, options));
+    TRY(refuse_algo(context, options));
+    return refuse_importance(context, options);
 }
 
 paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_options *options,

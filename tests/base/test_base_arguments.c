@@ -59,6 +59,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_workspace_prune, (C, P(workspace), NULL, P(out)))                                            \
     F(paritas_workspace_rename, (C, P(workspace), NULL, P(out)))                                           \
     F(paritas_workspace_combine, (C, P(left), P(right), NULL, 0, P(out)))                                  \
+    F(paritas_workspace_split, (C, P(workspace), NULL, P(out)))                                            \
     F(paritas_workspace_inspect, (C, P(workspace), P(out)))                                                \
     F(paritas_datacard_read, (C, P(path), NULL, P(workspace)))                                             \
     F(paritas_datacard_combine, (C, 1, NULL, P(paths), NULL, P(text)))                                     \
@@ -92,12 +93,16 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_breakdown, (C, P(model), NULL, 1, P(members), P(result), P(groups)))                         \
     F(paritas_match_parameters, (C, P(model), P(pattern), P(members)))                                     \
     F(paritas_asimov_data, (C, P(model), NULL, 1.0, P(result), P(data)))                                   \
+    F(paritas_compatibility, (C, P(model), NULL, P(separate), P(result), NULL))                            \
     F(paritas_gof, (C, P(model), NULL, P(result)))                                                         \
     F(paritas_hypotest_toys, (C, P(model), NULL, PARITAS_STATISTIC_QTILDE, 1.0, NULL, P(result)))          \
     F(paritas_significance_toys, (C, P(model), NULL, NULL, P(result), NULL))                               \
     F(paritas_limit_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                      \
     F(paritas_interval_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                   \
     F(paritas_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                            \
+    F(paritas_generate, (C, P(model), NULL, NULL, NULL, P(data)))                                          \
+    F(paritas_toy_data_write, (C, P(model), P(data), P(text), P(length)))                                  \
+    F(paritas_toy_data_read, (C, P(model), P(path), P(data)))                                              \
     F(paritas_gof_toys, (C, P(model), NULL, NULL, P(result), NULL))                                        \
     F(paritas_store_run_read, (C, P(path), P(run)))                                                        \
     F(paritas_store_merge, (C, 1, P(paths), P(output)))                                                    \

@@ -124,7 +124,7 @@ BAD_FILES = [
     ("--expected-data", '{"main": [50, "52"], "aux": [100, 36]}', "main[1] is a string"),
     ("--expected-data", '{"main": [50, -52], "aux": [100, 36]}', "main[1] is -52"),
     ("--expected-data", '{"main": [50, 52], "aux": [100, 36], "extra": []}', "not 'extra'"),
-    ("--expected-data", "true", "expected data are an array, or an object"),
+    ("--expected-data", "true", "data are an array, or an object"),
     ("--expected-data", "[50, 52, -1, 36]", "an auxiliary count has the expectation -1"),
 ]
 

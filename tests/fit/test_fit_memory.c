@@ -38,6 +38,9 @@ enum step {
     GOF,
     TOYS,
     TOYS_GOF,
+    TOYS_KS,
+    DATA,
+    COMPATIBILITY,
     TEMPLATES,
     STEPS
 };
@@ -94,6 +97,46 @@ static paritas_status take_templates(struct run *run)
         status = paritas_expected_data_of(run->context, model, 1, init, row, derivatives);
     if (status == PARITAS_OK) status = paritas_ranking(run->context, model, &job, entries, &n);
     paritas_model_free(model);
+    return status;
+}
+
+/* Toys without fits, written and read. */
+static paritas_status take_data(struct run *run)
+{
+    static const char path[] = "test_fit_memory.json";
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    paritas_toy_data *data = NULL, *read = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    options.n = 3;
+    paritas_status status = paritas_generate(run->context, run->model, NULL, NULL, &options, &data);
+    if (status == PARITAS_OK) status = paritas_toy_data_write(run->context, run->model, data, &text, &length);
+    if (status == PARITAS_OK) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite(text, 1, length, file), length);
+        fclose(file);
+        status = paritas_toy_data_read(run->context, run->model, path, &read);
+        remove(path);
+    }
+    paritas_text_free(run->context, text);
+    paritas_toy_data_free(read);
+    paritas_toy_data_free(data);
+    return status;
+}
+
+static paritas_status take_compatibility(struct run *run)
+{
+    static paritas_compatibility_group groups[2] = {PARITAS_INIT(paritas_compatibility_group)};
+    paritas_compatibility_result result = PARITAS_INIT(paritas_compatibility_result);
+    paritas_workspace *split = NULL;
+    paritas_model *separate = NULL;
+    paritas_status status = paritas_workspace_split(run->context, run->patched, NULL, &split);
+    if (status == PARITAS_OK) status = paritas_model_create(run->context, split, NULL, &separate);
+    if (status == PARITAS_OK)
+        status = paritas_compatibility(run->context, run->model, NULL, separate, &result, groups);
+    paritas_model_free(separate);
+    paritas_workspace_free(split);
     return status;
 }
 
@@ -182,6 +225,14 @@ static paritas_status take(struct run *run, enum step step)
         toys.n = 40;
         toys.newton_only = 1;
         return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof, NULL);
+    case TOYS_KS:
+        toys.n = 40;
+        toys.algo = PARITAS_GOF_KS;
+        return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof, NULL);
+    case DATA:
+        return take_data(run);
+    case COMPATIBILITY:
+        return take_compatibility(run);
     case TEMPLATES:
         return take_templates(run);
     default:

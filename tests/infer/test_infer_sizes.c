@@ -45,6 +45,10 @@ struct calling {
     paritas_toys_result toys;
     paritas_toys_parameter parameters[8];
     paritas_gof_toys_result gof_toys;
+    paritas_split_options split;
+    paritas_compatibility_result compatible;
+    paritas_compatibility_group groups[8];
+    paritas_toy_data toy_data;
     size_t n_entries;
 };
 
@@ -103,6 +107,10 @@ static void set_up(struct calling *c)
     c->toys.size = sizeof c->toys;
     c->parameters[0].size = sizeof c->parameters[0];
     c->gof_toys.size = sizeof c->gof_toys;
+    c->split = (paritas_split_options)PARITAS_SPLIT_OPTIONS_DEFAULT;
+    c->compatible.size = sizeof c->compatible;
+    c->groups[0].size = sizeof c->groups[0];
+    c->toy_data = *SIZED(paritas_toy_data, .n = 1, .rows = row);
 }
 
 static paritas_status call_list_devices(const struct fixture *f, struct calling *c)
@@ -130,6 +138,13 @@ static paritas_status call_workspace_prune(const struct fixture *f, struct calli
 {
     paritas_workspace *out;
     const paritas_status status = paritas_workspace_prune(f->context, f->workspace, &c->prune, &out);
+    return free_document(status, out);
+}
+
+static paritas_status call_workspace_split(const struct fixture *f, struct calling *c)
+{
+    paritas_workspace *out;
+    const paritas_status status = paritas_workspace_split(f->context, f->workspace, &c->split, &out);
     return free_document(status, out);
 }
 
@@ -218,6 +233,30 @@ static paritas_status call_gof(const struct fixture *f, struct calling *c)
     return paritas_gof(f->context, f->model, c->jobs, &c->gof);
 }
 
+/* Compared with itself: one channel has one group. */
+static paritas_status call_compatibility(const struct fixture *f, struct calling *c)
+{
+    return paritas_compatibility(f->context, f->model, c->jobs, f->model, &c->compatible, c->groups);
+}
+
+static paritas_status call_generate(const struct fixture *f, struct calling *c)
+{
+    paritas_toy_data *data;
+    const paritas_status status =
+        paritas_generate(f->context, f->model, c->jobs, &c->toys_request, &c->toys_options, &data);
+    paritas_toy_data_free(data);
+    return status;
+}
+
+static paritas_status call_toy_data_write(const struct fixture *f, struct calling *c)
+{
+    char *text;
+    size_t length;
+    const paritas_status status = paritas_toy_data_write(f->context, f->model, &c->toy_data, &text, &length);
+    paritas_text_free(f->context, text);
+    return status;
+}
+
 static paritas_status call_hypotest_toys(const struct fixture *f, struct calling *c)
 {
     return paritas_hypotest_toys(f->context, f->model, c->jobs, PARITAS_STATISTIC_QTILDE, 1.0,
@@ -264,6 +303,7 @@ static const struct {
     TAKES(list_devices, "devices", paritas_device_info, device),
     TAKES(workspace_prune, "options", paritas_prune_options, prune),
     TAKES(workspace_rename, "options", paritas_rename_options, rename),
+    TAKES(workspace_split, "options", paritas_split_options, split),
     TAKES(datacard_parse, "options", paritas_datacard_options, datacard),
     TAKES(model_create, "options", paritas_model_options, model_options),
     TAKES(model_define, "description", paritas_model_description, description),
@@ -297,6 +337,13 @@ static const struct {
     TAKES(predict, "answers", paritas_predict_answers, yields),
     TAKES(ranking, "job", paritas_job, jobs),
     TAKES(ranking, "entries", paritas_ranking_entry, entries),
+    TAKES(compatibility, "job", paritas_job, jobs),
+    TAKES(compatibility, "result", paritas_compatibility_result, compatible),
+    TAKES(compatibility, "groups", paritas_compatibility_group, groups),
+    TAKES(generate, "job", paritas_job, jobs),
+    TAKES(generate, "request", paritas_toys_request, toys_request),
+    TAKES(generate, "options", paritas_toys_options, toys_options),
+    TAKES(toy_data_write, "data", paritas_toy_data, toy_data),
     TAKES(gof, "job", paritas_job, jobs),
     TAKES(gof, "result", paritas_gof_result, gof),
     TAKES(hypotest_toys, "job", paritas_job, jobs),

@@ -563,6 +563,95 @@ TEST(a_minimum_at_the_edge_of_the_domain_is_found)
     free_fixture(&f);
 }
 
+/* ---- data ---- */
+
+/* Writes the data to a file and reads them. */
+static paritas_toy_data *through_a_file(const struct fixture *f, const paritas_toy_data *data)
+{
+    char path[] = "/tmp/paritas_data_XXXXXX", *text;
+    size_t length;
+    paritas_toy_data *read = NULL;
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    ASSERT_OK(f->context, paritas_toy_data_write(f->context, f->model, data, &text, &length));
+    assert_int_equal(strlen(text), length);
+    assert_int_equal(write(descriptor, text, length), length);
+    close(descriptor);
+    paritas_text_free(f->context, text);
+    ASSERT_OK(f->context, paritas_toy_data_read(f->context, f->model, path, &read));
+    unlink(path);
+    return read;
+}
+
+static void fit_row(const struct fixture *f, const double *row, paritas_fit_result *result, double *values)
+{
+    const paritas_job job = {.size = sizeof job, .data = row};
+    *result = (paritas_fit_result)PARITAS_INIT(paritas_fit_result);
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &job,
+                                      SIZED(paritas_fit_answers, .results = result, .parameters = values)));
+}
+
+TEST(data_of_toys_come_back_from_a_file_and_have_the_same_fits)
+{
+    struct fixture f = many_events(true);
+    const size_t n_data = paritas_model_main_count(f.model) + paritas_model_aux_count(f.model),
+                 n = paritas_model_parameter_count(f.model);
+    const paritas_toys_options options = toys_options(50, 21);
+    paritas_toy_data *data = NULL;
+    ASSERT_OK(f.context, paritas_generate(f.context, f.model, NULL, NULL, &options, &data));
+    paritas_toy_data *read = through_a_file(&f, data);
+    struct taken toys = run_toys(&f, NULL, NULL, NULL, 0, &options, NULL, NULL);
+    assert_true(data->n == 50 && read->n == 50 && read->first == 0 && read->seed == 21);
+    assert_memory_equal(read->rows, data->rows, 50 * n_data * sizeof(double));
+    assert_memory_equal(read->point, data->point, n * sizeof(double));
+    for (size_t i = 0; i < data->n; i++) {
+        paritas_fit_result one, other;
+        double values[PARAMETERS_MOST] = {0}, others[PARAMETERS_MOST] = {0};
+        fit_row(&f, data->rows + i * n_data, &one, values);
+        fit_row(&f, read->rows + i * n_data, &other, others);
+        assert_memory_equal(&one, &other, sizeof one);
+        assert_memory_equal(values, others, sizeof values);
+        ASSERT_CLOSE(one.twice_nll, toys.rows[i].result.twice_nll, 1e-8);
+        for (size_t k = 0; k < n; k++) ASSERT_CLOSE(values[k], toys.rows[i].parameters[k], 1e-4);
+    }
+    free(toys.rows);
+    paritas_toy_data_free(read);
+    paritas_toy_data_free(data);
+    free_fixture(&f);
+}
+
+TEST(generated_data_are_those_of_their_shard_and_of_kept_auxiliary_data)
+{
+    struct fixture f = many_events(true);
+    paritas_toys_options options = toys_options(11, 4);
+    paritas_toy_data *all = NULL, *part = NULL, *expected = NULL;
+    const size_t n_main = paritas_model_main_count(f.model), n_aux = paritas_model_aux_count(f.model);
+    options.fix_aux = 1;
+    ASSERT_OK(f.context, paritas_generate(f.context, f.model, NULL, NULL, &options, &all));
+    options.shard = 2;
+    options.shards = 3;
+    ASSERT_OK(f.context, paritas_generate(f.context, f.model, NULL, NULL, &options, &part));
+    assert_true(part->n == 4 && part->first == 4 && part->fix_aux);
+    assert_memory_equal(part->rows, all->rows + 4 * (n_main + n_aux), 4 * (n_main + n_aux) * sizeof(double));
+    for (size_t i = 0; i < all->n; i++)
+        assert_memory_equal(all->rows + i * (n_main + n_aux) + n_main, paritas_model_data(f.model) + n_main,
+                            n_aux * sizeof(double));
+    const double *start = paritas_model_suggested_init(f.model);
+    double wanted[64];
+    ASSERT_OK(f.context,
+              paritas_generate(f.context, f.model, NULL,
+                               SIZED(paritas_toys_request, .point = start, .flags = PARITAS_TOYS_EXPECTED),
+                               NULL, &expected));
+    ASSERT_OK(f.context, paritas_expected_data(f.context, f.model, 1, start, wanted));
+    assert_true(expected->n == 1 && expected->expected);
+    assert_memory_equal(expected->rows, wanted, (n_main + n_aux) * sizeof(double));
+    paritas_toy_data_free(expected);
+    paritas_toy_data_free(part);
+    paritas_toy_data_free(all);
+    paritas_toy_data_free(NULL);
+    free_fixture(&f);
+}
+
 /* ---- goodness of fit ---- */
 
 static double poisson(double n, double rate)
@@ -623,6 +712,21 @@ TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
     free_fixture(&f);
 }
 
+TEST(only_goodness_of_fit_takes_another_statistic)
+{
+    struct fixture f = many_events(true);
+    paritas_toys_options options = toys_options(100, 14);
+    paritas_toys_result toys = PARITAS_INIT(paritas_toys_result);
+    paritas_gof_toys_result r = PARITAS_INIT(paritas_gof_toys_result);
+    paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
+    options.algo = PARITAS_GOF_KS;
+    assert_int_equal(paritas_toys(f.context, f.model, NULL, NULL, &options, &toys), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "algo"));
+    ASSERT_OK(f.context, paritas_gof_toys(f.context, f.model, NULL, &options, &r, &gof));
+    assert_true(r.n == 100 && r.p > 0.0 && r.p < 1.0 && gof.ks > 0.0 && gof.ad > 0.0);
+    free_fixture(&f);
+}
+
 /* ---- refusals ---- */
 
 TEST(wishes_that_make_no_sense_are_refused_by_name)
@@ -677,6 +781,9 @@ int main(void)
         cmocka_unit_test(shards_and_resumed_runs_leave_the_rows_of_one_run),
         cmocka_unit_test(no_toy_of_random_models_is_without_an_answer),
         cmocka_unit_test(a_minimum_at_the_edge_of_the_domain_is_found),
+        cmocka_unit_test(data_of_toys_come_back_from_a_file_and_have_the_same_fits),
+        cmocka_unit_test(generated_data_are_those_of_their_shard_and_of_kept_auxiliary_data),
+        cmocka_unit_test(only_goodness_of_fit_takes_another_statistic),
         cmocka_unit_test(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities),
         cmocka_unit_test(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared),
         cmocka_unit_test(wishes_that_make_no_sense_are_refused_by_name),

@@ -20,6 +20,8 @@ NEEDED = {
     "contour": ("uncorr_bkguncrt[0]",),
     "scan": (("mu", [0.0, 0.5]),),
     "fit_toys": (None, 8),
+    "generate": (None, 8),
+    "read_data": ("data.json",),
     "hypotest_toys": (1.0, 8),
     "significance_toys": (8,),
     "goodness_of_fit_toys": (8,),
@@ -35,13 +37,17 @@ def answer(name, model):
         return found.tolist()
     if name == "minos":
         return repr(found)
+    if name in ("generate", "read_data"):
+        return found.rows.tolist()
     if name == "predict":
         return [channel.postfit.tolist() for channel in found.channels]
     return repr(found.to_dict())
 
 
 @pytest.mark.parametrize("name", [name for names in FUNCTIONS.values() for name in names])
-def test_every_function_takes_a_path_a_dict_a_workspace_and_a_model(name):
+def test_every_function_takes_a_path_a_dict_a_workspace_and_a_model(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.json").write_text("[50.0, 52.0, 100.0, 36.0]")
     model = paritas.Model.from_workspace(TWO)
     wanted = answer(name, model)
     for given in (str(TWO), TWO, json.loads(TWO.read_text()), paritas.Workspace.read(TWO)):

@@ -12,7 +12,6 @@ static const struct option options[] = {
     {"--confidence", OPTION_PART, "CL",
      "confidence of a region; may be repeated; default: one standard deviation's and 95 %"},
     LIBRARY_ROW("--points", paritas_contour_request),
-    OPTION_ASIMOV("use Asimov data"),
     {0},
 };
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 static const struct option options[] = {
-    OPTION_ASIMOV("fit Asimov data"),
     {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
     {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
     LIBRARY_ROWS(PARITAS_FIT_OPTIONS, paritas_fit_options),

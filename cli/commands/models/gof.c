@@ -3,7 +3,7 @@
 #include "commands/models/toy_runs.h"
 
 static const struct option options[] = {
-    OPTION_ASIMOV("fit Asimov data"),
+    {"--algo", .library = "paritas_toys_options"},
     {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit; --ntoys N says so too"},
     {0},
 };
@@ -44,7 +44,9 @@ static paritas_status analyse(struct session *session, void *result)
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct gof *g = result;
+    write_string(w, "algo", option_text(session, "--algo"));
     write_fields(w, "paritas_gof_result", &g->formula, "twice_nll", "p");
+    write_fields(w, "paritas_gof_result", &g->formula, "ks", "ad");
     if (by_toys_asked(session)) {
         write_record(w, "paritas_gof_toys_result", &g->by_toys);
         toy_run_write(w, &g->toys);
@@ -52,11 +54,8 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_string(w, "status", paritas_fit_status_name(g->formula.status));
 }
 
-static void write_text(struct session *session, const void *result)
+static void write_saturated(struct text *out, const paritas_gof_result *r)
 {
-    const struct gof *g = result;
-    const paritas_gof_result *r = &g->formula;
-    struct text *out = &session->out;
     text_format(out,
                 "2 NLL %.10g at the best fit (%s), %.10g saturated\nchi2 = %.6g for %zu degrees of freedom",
                 r->twice_nll, paritas_fit_status_name(r->status), r->saturated, r->statistic, r->ndof);
@@ -64,7 +63,22 @@ static void write_text(struct session *session, const void *result)
         text_format(out, ", p = %.4g\n", r->p);
     else
         text_format(out, ": no p-value\n");
-    if (!by_toys_asked(session)) return;
+}
+
+static void write_text(struct session *session, const void *result)
+{
+    const struct gof *g = result;
+    const paritas_gof_result *r = &g->formula;
+    struct text *out = &session->out;
+    const int algo = option_constant(session, "--algo", "paritas_gof_algorithm");
+    const bool by_toys = by_toys_asked(session);
+    if (algo == PARITAS_GOF_SATURATED)
+        write_saturated(out, r);
+    else
+        text_format(out, "%s = %.6g at the best fit (%s)%s\n", algo == PARITAS_GOF_KS ? "KS" : "AD",
+                    algo == PARITAS_GOF_KS ? r->ks : r->ad, paritas_fit_status_name(r->status),
+                    by_toys ? "" : ": --ntoys N finds its p-value");
+    if (!by_toys) return;
     text_format(out, "by toys p = %.4g +- %.2g\n", g->by_toys.p, g->by_toys.p_error);
     toy_run_describe(out, &g->toys);
 }
@@ -72,10 +86,12 @@ static void write_text(struct session *session, const void *result)
 const struct command command_gof = {
     .name = "gof",
     .operands = "WORKSPACE",
-    .summary = "goodness of fit against the saturated model",
-    .description = "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: "
-                   "it draws data at the best fit, fits each toy, and counts those whose statistic is at "
-                   "least the observed one.",
+    .summary = "goodness of fit: saturated model, Kolmogorov-Smirnov, Anderson-Darling",
+    .description =
+        "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: "
+        "it draws data at the best fit, fits each toy, and counts those whose statistic is at "
+        "least the observed one. KS and AD compare the cumulative parts of each channel's bins, and "
+        "are summed over channels.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--toys or --ntoys N"), GROUPS_FIT},
     .analysis =
         {

@@ -5,7 +5,6 @@
 
 static const struct option options[] = {
     {"--top", OPTION_COUNT, "N", "only the N largest"},
-    OPTION_ASIMOV("rank on Asimov data"),
     OPTION_GROUPS,
     {0},
 };

@@ -12,7 +12,6 @@ static const struct option options[] = {
     {"--stop", OPTION_NUMBER, "MU", "last value, also in place of HI; default: 3 errors above"},
     {"--points", OPTION_COUNT, "N", "values, also in place of N", "21"},
     {"--par", OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
-    OPTION_ASIMOV("scan Asimov data"),
     {0},
 };
 

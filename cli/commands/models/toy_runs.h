@@ -15,6 +15,17 @@ extern const struct option options_toys_unkept[]; /* for runs without a store */
          "draw toys at this value and at both hypotheses, not at chosen ones; may be repeated", \
          .needs = "--importance"}
 
+/* Where toys without a test are drawn. */
+#define OPTIONS_CENTRE                                                                                    \
+    {"--point", OPTION_INPUT, "FILE",                                                                     \
+     "draw toys at this point, a file as for `nll --point`; default: the best fit to the observed data"}, \
+        {"--expected-data", OPTION_INPUT, "FILE",                                                         \
+         "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": "  \
+         "[...], \"aux\": [...]}"}
+paritas_status check_centre(struct session *session);
+/* The data of --expected-data, in the arena. */
+paritas_status load_expected(struct session *session, const char *path, double **expected);
+
 struct toy_run {
     paritas_toys_options options; /* borrows from session */
     double start, seconds;

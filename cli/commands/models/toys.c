@@ -5,71 +5,25 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--point", OPTION_INPUT, "FILE",
-     "draw toys at this point, a file as for `nll --point`; default: the best fit to the observed data"},
-    {"--expected-data", OPTION_INPUT, "FILE",
-     "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], "
-     "\"aux\": [...]}"},
+    OPTIONS_CENTRE,
     {"--errors", OPTION_FLAG, NULL, "errors of each toy's fit, from its exact second derivatives, and pulls"},
     {"--save-parameters", OPTION_FLAG, NULL, "keep fitted parameters in the store", .needs = "--store FILE"},
     {0},
 };
 
-/* `place` names the array in messages. */
-static paritas_status read_numbers(struct session *session, const char *path, const char *place,
-                                   const struct json *array, size_t n, double *values)
+paritas_status load_expected(struct session *session, const char *path, double **expected)
 {
-    if (!json_is(array, JSON_ARRAY))
-        return wrong_input(session, "%s: %s is %s, not an array of %zu numbers", path, place,
-                           array ? json_type_name(array) : "missing", n);
-    if (array->count != n)
-        return wrong_input(session, "%s: %s has %u numbers; the model has %zu", path, place, array->count, n);
-    size_t i = 0;
-    for (const struct json *one = array->first; one; one = one->next, i++) {
-        if (!json_is(one, JSON_NUMBER))
-            return wrong_input(session, "%s: %s[%zu] is %s, not a number", path, place, i,
-                               json_type_name(one));
-        values[i] = one->number;
-    }
-    return PARITAS_OK;
-}
-
-/* An array or an object; the library checks that toys can be drawn. */
-static paritas_status read_expected(struct session *session, const char *path, const struct json *root,
-                                    double *expected)
-{
-    const size_t n_main = session->n_main, n_aux = session->n_aux;
-    if (json_is(root, JSON_ARRAY)) {
-        TRY(read_numbers(session, path, "the array", root, n_main + n_aux, expected));
-    } else if (json_is(root, JSON_OBJECT)) {
-        const struct json *aux = json_get(root, "aux");
-        for (const struct json *one = root->first; one; one = one->next)
-            if (strcmp(one->key, "main") != 0 && strcmp(one->key, "aux") != 0)
-                return wrong_input(session, "%s: expected data have the keys main and aux, not '%s'", path,
-                                   one->key);
-        TRY(read_numbers(session, path, "main", json_get(root, "main"), n_main, expected));
-        if (aux || n_aux > 0) TRY(read_numbers(session, path, "aux", aux, n_aux, expected + n_main));
-    } else {
-        return wrong_input(session,
-                           "%s: expected data are an array, or an object with the keys main and aux, not %s",
-                           path, json_type_name(root));
-    }
-    for (size_t i = 0; i < n_main; i++)
-        if (expected[i] < 0.0)
-            return wrong_input(session, "%s: main[%zu] is %.10g: an expected count cannot be negative", path,
-                               i, expected[i]);
-    return PARITAS_OK;
-}
-
-static paritas_status load_expected(struct session *session, const char *path, double **expected)
-{
-    struct paritas_workspace *document = NULL;
-    *expected = arena_numbers(session, session->n_main + session->n_aux);
+    const size_t n = session->n_main + session->n_aux;
+    paritas_toy_data *data;
+    *expected = arena_numbers(session, n);
     TRY(allocated(session));
-    TRY(json_read_file(session->context, path, &document));
-    const paritas_status status = read_expected(session, path, document->root, *expected);
-    paritas_workspace_free(document);
-    return status;
+    TRY(paritas_toy_data_read(session->context, session->model, path, &data));
+    const size_t n_rows = data->n;
+    memcpy(*expected, data->rows, n * sizeof **expected);
+    paritas_toy_data_free(data);
+    return n_rows == 1
+               ? PARITAS_OK
+               : wrong_input(session, "%s: toys are drawn around one row of data, not %zu", path, n_rows);
 }
 
 static paritas_status start_at(struct session *session, const double *point)
@@ -82,7 +36,7 @@ static paritas_status start_at(struct session *session, const double *point)
     return read_starts(session, start, NULL);
 }
 
-static paritas_status check(struct session *session)
+paritas_status check_centre(struct session *session)
 {
     if (option_given(session, "--point") && option_given(session, "--expected-data"))
         return usage_failure(
@@ -176,7 +130,7 @@ const struct command command_toys = {
     .analysis =
         {
             .result_size = sizeof(struct drawn),
-            .check = check,
+            .check = check_centre,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

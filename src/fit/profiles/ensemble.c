@@ -89,6 +89,59 @@ static paritas_status draw_rows(paritas_context *context, const struct ensemble 
     return launch_run(context, launch_device_f64(context), &plan, n);
 }
 
+/* Checks the centre of draws, and puts it in the kernels' order. The arena is open. */
+static paritas_status place_centre(paritas_context *context, struct ensemble *e)
+{
+    const struct frozen *model = e->model;
+    const struct ensemble_options *options = &e->options;
+    TRY(ensemble_check(context, options->plan.model, options->expected));
+    e->expected = arena_array(&e->arena, model->n_places, sizeof *e->expected);
+    e->items = arena_array(&e->arena, model->n_places, sizeof *e->items);
+    if (!e->expected || !e->items) return paritas_fail_memory(context);
+    rows_put_data(model, options->expected, e->expected);
+    for (size_t i = 0; i < model->n_places; i++) e->items[i] = DRAW_NO_ITEM;
+    for (size_t i = 0; i < model->n_data; i++)
+        if (!frozen_is_masked(model, i))
+            e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
+    return PARITAS_OK;
+}
+
+/* A row of places in the user's order. Masked bins have their expectation. */
+static void row_of_places(const struct ensemble *e, const double *places, double *row)
+{
+    const struct frozen *model = e->model;
+    for (size_t k = 0; k < model->n_data; k++)
+        row[k] = frozen_is_masked(model, k) ? e->options.expected[k] : places[model->place_of[k]];
+}
+
+static paritas_status draw_in_chunks(paritas_context *context, const struct ensemble *e, uint64_t first,
+                                     size_t n, double *data)
+{
+    const struct frozen *model = e->model;
+    const size_t most = ensemble_chunk(e), step = n < most ? n : most;
+    double *rows = paritas_allocate(context, step * model->n_places + 1, sizeof *rows);
+    paritas_status status = rows ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t at = 0; at < n && status == PARITAS_OK; at += step) {
+        const size_t count = n - at < step ? n - at : step;
+        status = draw_rows(context, e, first + at, count, rows);
+        for (size_t i = 0; i < count && status == PARITAS_OK; i++)
+            row_of_places(e, rows + i * model->n_places, data + (at + i) * model->n_data);
+    }
+    paritas_release(&context->allocator, rows);
+    return status;
+}
+
+paritas_status ensemble_draw(paritas_context *context, const struct ensemble_options *options, uint64_t first,
+                             size_t n, double *data)
+{
+    struct ensemble e = {.options = *options, .model = paritas_model_frozen(options->plan.model)};
+    arena_open(&e.arena, &context->allocator);
+    paritas_status status = place_centre(context, &e);
+    if (status == PARITAS_OK) status = draw_in_chunks(context, &e, first, n, data);
+    arena_free(&e.arena);
+    return status;
+}
+
 /* The first toys; freed by the caller even after a failure. */
 static paritas_status draw_probes(paritas_context *context, const struct ensemble *e, double **data)
 {
@@ -223,17 +276,8 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
                              struct ensemble *e)
 {
     *e = (struct ensemble){.options = *options, .model = paritas_model_frozen(options->plan.model)};
-    const struct frozen *model = e->model;
     arena_open(&e->arena, &context->allocator);
-    TRY(ensemble_check(context, options->plan.model, options->expected));
-    e->expected = arena_array(&e->arena, model->n_places, sizeof *e->expected);
-    e->items = arena_array(&e->arena, model->n_places, sizeof *e->items);
-    if (!e->expected || !e->items) return paritas_fail_memory(context);
-    rows_put_data(model, options->expected, e->expected);
-    for (size_t i = 0; i < model->n_places; i++) e->items[i] = DRAW_NO_ITEM;
-    for (size_t i = 0; i < model->n_data; i++)
-        if (!frozen_is_masked(model, i))
-            e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
+    TRY(place_centre(context, e));
     e->options.plan.metric = NULL;
     if (options->has_several) return ensemble_use_further_starts(context, e);
     if (options->may_have_several) TRY(probe_minima(context, e));
@@ -300,9 +344,7 @@ paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, 
                           parameters ? parameters + at * p : NULL);
         for (size_t i = 0; i < count && (data || constants) && status == PARITAS_OK; i++) {
             double *one = data ? data + (at + i) * n_data : own;
-            for (size_t k = 0; k < n_data; k++)
-                one[k] = frozen_is_masked(model, k) ? e->options.expected[k]
-                                                    : rows[i * model->n_places + model->place_of[k]];
+            row_of_places(e, rows + i * model->n_places, one);
             if (constants) constants[at + i] = model->constant(model, one);
         }
     }

@@ -50,6 +50,11 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
 paritas_status ensemble_use_further_starts(paritas_context *context, struct ensemble *ensemble);
 void ensemble_close(struct ensemble *ensemble);
 
+/* Draws toys first .. first + n - 1 without fits, n rows of n_data in the user's order: the data that an
+ * ensemble of these options fits. */
+paritas_status ensemble_draw(paritas_context *context, const struct ensemble_options *options, uint64_t first,
+                             size_t n, double *data);
+
 /* Toys per call that keep memory flat. */
 size_t ensemble_chunk(const struct ensemble *ensemble);
 
