@@ -15,7 +15,7 @@ struct source {
     const struct published *published;
     double tiny;
     uint64_t seed;
-    bool has_poi, mcstat;
+    bool has_poi, mcstat, cards;
     int normsys_code, histosys_code, clips, templates;
     bool functions;
 };
@@ -77,7 +77,8 @@ static struct fixture make_model(const struct source *source)
                  : source->tiny ? tiny_workspace(source->tiny)
                                 : random_workspace(source->seed,
                                                    (source->has_poi ? TRAIT_ALL & ~TRAIT_NO_POI : TRAIT_ALL) |
-                                                       (source->mcstat ? TRAIT_MCSTAT : 0));
+                                                       (source->mcstat ? TRAIT_MCSTAT : 0) |
+                                                       (source->cards ? TRAIT_CARDS : 0));
     f = make_fixture(made ? made : source->text, NULL, &options);
     free(made);
     return f;
@@ -100,18 +101,20 @@ static const struct source small = {.text = small_workspace},
                                       .clips = 1},
                            with_templates = {.text = small_workspace, .templates = 1},
                            with_mcstat = {.seed = 600, .has_poi = true, .mcstat = true},
+                           of_a_card = {.seed = 634, .has_poi = true, .mcstat = true, .cards = true},
                            of_functions = {.functions = true},
                            roots = {.text = small_workspace,
                                     .normsys_code = PARITAS_NORMSYS_CODE_2C,
                                     .histosys_code = PARITAS_HISTOSYS_CODE_2C};
-enum { SMALL_MODELS = 7, PLAIN_MODELS = 4 };
+enum { SMALL_MODELS = 8, PLAIN_MODELS = 4 };
 static const struct subject small_models[SMALL_MODELS] = {{"small model", &small},
                                                           {"small model with templates", &with_templates},
                                                           {"random model with mcstat", &with_mcstat},
                                                           {"small model with functions", &of_functions},
                                                           {"small model in straight pieces", &straight},
                                                           {"small model, clipped", &clipped},
-                                                          {"small model of ROOT's codes", &roots}};
+                                                          {"small model of ROOT's codes", &roots},
+                                                          {"random model of a datacard", &of_a_card}};
 
 static const struct source tiny[] = {{.tiny = 1e-10}, {.tiny = 1e-19}, {.tiny = 1e-26}, {.tiny = 1e-37},
                                      {.tiny = 1e-42}, {.seed = 205},   {.seed = 206}};
