@@ -157,13 +157,26 @@ void card_files_close(struct card_files *files)
     files->first = NULL;
 }
 
+static struct card_place *place_of(struct card_files *files, const struct card_wanted *wanted)
+{
+    const struct card *card = files->card;
+    struct card_place *last = &files->last;
+    if (last->shapes && last->channel == wanted->channel && last->column == wanted->column) return last;
+    *last = (struct card_place){
+        .channel = wanted->channel,
+        .column = wanted->column,
+        .shapes = card_shapes_find(card, card->channels[wanted->channel].name, process_of(card, wanted))};
+    return last;
+}
+
 /* The file, and the name of the histogram in it. */
 static paritas_status locate(struct card_files *files, const struct card_wanted *wanted,
                              const struct card_shapes **line, struct root_file **file, char **name)
 {
     const struct card *card = files->card;
     const char *channel = card->channels[wanted->channel].name, *process = process_of(card, wanted);
-    const struct card_shapes *shapes = *line = card_shapes_find(card, channel, process);
+    struct card_place *place = place_of(files, wanted);
+    const struct card_shapes *shapes = *line = place->shapes;
     char *path;
     if (!shapes)
         return card_refuse(
@@ -183,9 +196,12 @@ static paritas_status locate(struct card_files *files, const struct card_wanted 
         return card_refuse(
             card, shapes->line, wanted->nuisance ? 5 : 4,
             "\"%.200s\" stands in a RooFit workspace, which is not read: write its bins as a TH1", pattern);
-    TRY(fill_in(files, wanted, shapes, shapes->file, &path));
+    if (!place->file) TRY(fill_in(files, wanted, shapes, shapes->file, &path));
     TRY(fill_in(files, wanted, shapes, pattern, name));
-    return open_file(files, shapes, path, file);
+    if (!place->file) TRY(open_file(files, shapes, path, &place->file));
+    *file = place->file;
+    if (strchr(shapes->file, '$') && strstr(shapes->file, "$SYSTEMATIC")) place->file = NULL;
+    return PARITAS_OK;
 }
 
 paritas_status card_template_exists(struct card_files *files, const struct card_wanted *wanted, bool *exists)

@@ -11,10 +11,18 @@ struct card_file {
     struct root_file *file;
 };
 
+/* The line and the file of a process in a channel. */
+struct card_place {
+    uint32_t channel, column;
+    const struct card_shapes *shapes; /* NULL: of none yet */
+    struct root_file *file;           /* NULL: not known, or another for each nuisance */
+};
+
 struct card_files {
     struct card *card;
     const char *mass;
     struct card_file *first;
+    struct card_place last; /* asked for: a process has many histograms */
 };
 
 /* As Combine takes it in: contents in single precision, without underflow and overflow. */
