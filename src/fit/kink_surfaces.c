@@ -390,7 +390,7 @@ static paritas_status end_walk(struct walk *w, double edm, struct fit_outcome *o
     return PARITAS_OK;
 }
 
-/* From `at`. `outcome`: CONVERGED if it ended at a minimum on surfaces. `beside`: surfaces were near.
+/* Walks from `at`. `outcome`: CONVERGED if it ended at a minimum on surfaces. `beside`: surfaces were near.
  * `moved`: it left the last of them, and Newton's method may go on from there. */
 static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *beside, bool *moved)
 {

@@ -368,6 +368,8 @@ def test_a_missing_histogram_of_a_mass_names_the_option(tmp_path):
     assert isinstance(convert(tmp_path, text), dict)
     text = changed(text, "rate         6.0", "rate         9.0")
     assert convert(tmp_path, text).endswith("or write -1; -m MASS gives another histogram\n")
+
+
 def test_masked_channels_keep_their_rates(tmp_path):
     card = os.path.join(CARDS, "counting.txt")
     path = tmp_path / "workspace.json"

@@ -1,4 +1,4 @@
-"""A sample's shape, a histosys' scale and masks, beyond pyhf's schema: what they mean, what is refused, by whom."""
+"""A shape of a sample, a scale of a histosys, masks: beyond pyhf's schema. What they mean, who refuses them."""
 
 import copy
 import math
