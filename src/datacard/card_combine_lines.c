@@ -79,7 +79,7 @@ paritas_status card_nuisances_join(struct combination *all)
     for (size_t i = 0; i < all->n_parts; i++) {
         const struct card_part *part = &all->parts[i];
         for (const struct card_line *line = lines_below_rate(part); line; line = line->next) {
-            struct card_joined *joined;
+            struct card_joined *joined = NULL;
             if (!is_nuisance(line)) continue;
             TRY(find_joined(all, part, line, &joined));
             const uint32_t first = 2 + argument_count(line->words[1].text);

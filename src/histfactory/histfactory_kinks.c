@@ -5,6 +5,12 @@
 
 #include <math.h>
 
+/* The channel's samples that the likelihood has. */
+static uint32_t samples_of(const struct hf_channel *channel)
+{
+    return channel->masked ? 0 : channel->n_samples;
+}
+
 /* ---- kinks at 0 of one parameter ---- */
 
 static bool has_kink(const struct hf_modifier *m)
@@ -49,7 +55,7 @@ bool hf_mark_kinks(const struct hf_spec *spec, unsigned char *kinked)
 {
     bool any = false;
     for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++) {
+        for (uint32_t s = 0; s < samples_of(&spec->channels[c]); s++) {
             const struct hf_sample *sample = &spec->channels[c].samples[s];
             for (uint32_t k = 0; k < sample->n_modifiers; k++)
                 if (has_kink(&sample->modifiers[k]))
@@ -110,7 +116,7 @@ static double base_at(const struct hf_spec *spec, const struct hf_sample *sample
 bool hf_has_kink_surfaces(const struct hf_spec *spec)
 {
     for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++) {
+        for (uint32_t s = 0; s < samples_of(&spec->channels[c]); s++) {
             const struct hf_sample *sample = &spec->channels[c].samples[s];
             for (uint32_t b = 0; b < sample->n_bins && is_smooth(sample); b++)
                 for (uint32_t k = 0; k < sample->n_modifiers; k++)
@@ -144,7 +150,7 @@ size_t hf_kink_surfaces_near(const struct frozen *model, const double *point, do
     double distances[KINK_SURFACES_MOST];
     size_t n = 0, id = 0;
     for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++) {
+        for (uint32_t s = 0; s < samples_of(&spec->channels[c]); s++) {
             const struct hf_sample *sample = &spec->channels[c].samples[s];
             const bool smooth = is_smooth(sample);
             for (uint32_t b = 0; b < sample->n_bins; b++, id++) {
@@ -164,7 +170,7 @@ double hf_kink_surface(const struct frozen *model, const double *point, size_t i
     size_t first = 0;
     for (size_t p = 0; p < model->n_parameters; p++) normal[p] = 0.0;
     for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++) {
+        for (uint32_t s = 0; s < samples_of(&spec->channels[c]); s++) {
             const struct hf_sample *sample = &spec->channels[c].samples[s];
             if (id >= first + sample->n_bins) {
                 first += sample->n_bins;

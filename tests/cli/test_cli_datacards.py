@@ -479,7 +479,7 @@ def test_maps_of_other_programs_and_documents(tmp_path):
 # ---- edits that join and split ----
 
 
-def edited(folder, lines, edit, column="top"):
+def factors_after(folder, lines, edit, column="top"):
     """High and low factor of each lognormal of a process in the signal region, after an edit."""
     text = changed(card_text("counting.txt"), "free   rateParam", f"{lines}\nfree   rateParam")
     found = convert(folder, f"{text}\nnuisance edit {edit}\n")
@@ -504,23 +504,23 @@ def squares(*factors):
     ],
 )
 def test_merged_lognormals_add_in_quadrature(tmp_path, more, high, low):
-    found = edited(tmp_path, f"other lnN - {more} - 1.3 -", "merge top .r lumi other")
+    found = factors_after(tmp_path, f"other lnN - {more} - 1.3 -", "merge top .r lumi other")
     assert found["lumi"] == pytest.approx((high, low), rel=1e-14)
     assert "other" not in found
 
 
 def test_merged_values_of_two_numbers(tmp_path):
-    found = edited(tmp_path, "other lnN - 0.8/1.3 - - -", "merge * * xsec other")
+    found = factors_after(tmp_path, "other lnN - 0.8/1.3 - - -", "merge * * xsec other")
     assert found["xsec"] == pytest.approx((squares(1.2, 1.3), squares(0.9, 0.8)), rel=1e-14)
-    found = edited(tmp_path, "other lnN - 1.3 - - -", "merge * * xsec other")
+    found = factors_after(tmp_path, "other lnN - 1.3 - - -", "merge * * xsec other")
     assert found["xsec"] == pytest.approx((squares(1.2, 1.3), squares(0.9, 1 / 1.3)), rel=1e-14)
-    found = edited(tmp_path, "other lnN - 1.3 - - -", "merge * * brand_new other")
+    found = factors_after(tmp_path, "other lnN - 1.3 - - -", "merge * * brand_new other")
     assert found["brand_new"] == pytest.approx((1.3, 1 / 1.3), rel=1e-14)
 
 
 def test_a_split_has_two_names_where_the_old_one_acts(tmp_path):
-    found = edited(tmp_path, "", "split * sr xsec one two 1.1 0.8/1.05")
+    found = factors_after(tmp_path, "", "split * sr xsec one two 1.1 0.8/1.05")
     assert found["one"] == pytest.approx((1.1, 1 / 1.1)) and found["two"] == pytest.approx((1.05, 0.8))
     assert "xsec" not in found
-    assert edited(tmp_path, "", "split * sr xsec one two 1.1 1.2", "signal").keys() == {"lumi"}
-    assert edited(tmp_path, "", "split * sr none one two 1.1 1.2 ifexists").keys() == {"lumi", "xsec"}
+    assert factors_after(tmp_path, "", "split * sr xsec one two 1.1 1.2", "signal").keys() == {"lumi"}
+    assert factors_after(tmp_path, "", "split * sr none one two 1.1 1.2 ifexists").keys() == {"lumi", "xsec"}

@@ -112,7 +112,7 @@ def test_other_formats_are_named(tmp_path):
         path = tmp_path / "model"
         path.write_bytes(start + b" and more")
         said = refusal("fit", str(path), code=3)
-        assert what in said and "`python -m paritas convert`" in said
+        assert what in said and "`python -m paritas convert" in said
 
 
 def test_a_level_above_one_half_is_pointed_out():

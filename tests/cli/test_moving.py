@@ -113,6 +113,8 @@ def test_cards_are_combined(tmp_path):
         renamed = renamed.replace("bin          signal  control", f"bin {name} control{name}")
         (tmp_path / f"{name}.txt").write_text(renamed)
     cards = [tmp_path / "one.txt", tmp_path / "two.txt"]
-    done = subprocess.run([PROGRAM, "combine", *cards, "--join", "outer"], capture_output=True, text=True)
+    both = tmp_path / "both.txt"
+    subprocess.run([PROGRAM, "combine", *cards, "-o", both], check=True)
+    done = subprocess.run([PROGRAM, "convert", both], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["channels"]) == 4

@@ -1,4 +1,4 @@
-"""A shape of a sample, a scale of a histosys, masks: beyond pyhf's schema. What they mean, who refuses them."""
+"""A shape of a sample, a scale of a histosys, masks: beyond the schema. What they mean, who refuses them."""
 
 import copy
 import math
