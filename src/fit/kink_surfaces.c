@@ -177,9 +177,10 @@ static bool span(struct walk *w)
     return true;
 }
 
+/* The error of g off surface k, on the others. */
 static double error_of(const struct walk *w, size_t k)
 {
-    return sqrt(w->m[k * w->n + k]);
+    return 1.0 / sqrt(w->inverse[k * w->n + k]);
 }
 
 /* to := from + `errors` errors of surface k off it. */
@@ -355,22 +356,30 @@ static double fall(const struct walk *w, size_t k, double slope)
     return 2.0 * slope * error_of(w, k);
 }
 
-/* Leaves the first surface off which the NLL falls. At the minimum along surfaces, after take_side. */
+/* Leaves the surface off which the NLL falls most: the others may fall in its place alone. At the minimum along
+ * surfaces, after take_side. */
 static paritas_status leave(struct walk *w, bool *left)
 {
     const size_t n = w->model->n_parameters;
-    *left = true;
+    double most = SLOPE_LEAST;
+    size_t which = w->n;
+    bool down = false;
     for (size_t k = 0; k < w->n; k++) {
         TRY(run_side(w, k));
-        const double up = dot(n, w->off + k * n, w->gradient);
-        const bool down = fall(w, k, w->slopes[k]) > SLOPE_LEAST;
-        if (!down && fall(w, k, up) >= -SLOPE_LEAST) continue;
-        go_off(w, k, down ? -RELEASE : RELEASE, w->at);
-        keep_within(w, w->at);
-        drop(w, k);
-        return PARITAS_OK;
+        const double below = fall(w, k, w->slopes[k]),
+                     above = -fall(w, k, dot(n, w->off + k * n, w->gradient)), falls = fmax(below, above);
+        if (!(falls > most)) continue;
+        most = falls;
+        which = k;
+        down = below > above;
     }
-    *left = false;
+    *left = which < w->n;
+    if (!*left) return PARITAS_OK;
+    go_off(w, which, down ? -RELEASE : RELEASE, w->at);
+    keep_within(w, w->at);
+    drop(w, which);
+    look(w, w->at);
+    if (w->n > 0 && span(w)) land(w, w->at);
     return PARITAS_OK;
 }
 
