@@ -356,7 +356,7 @@ static double fall(const struct walk *w, size_t k, double slope)
     return 2.0 * slope * error_of(w, k);
 }
 
-/* Leaves the surface off which the NLL falls most: the others may fall in its place alone. At the minimum along
+/* Leaves the surface off which the NLL falls most: others may fall for its sake alone. At the minimum along
  * surfaces, after take_side. */
 static paritas_status leave(struct walk *w, bool *left)
 {
