@@ -115,6 +115,23 @@ static bool is_known(const struct combination *all, const struct card_part *part
     return false;
 }
 
+/* A parameter that an earlier card has with other numbers has no meaning in both. */
+static paritas_status check_known(const struct combination *all, const struct card_part *part,
+                                  const struct card_line *line)
+{
+    static const char *const words[] = {"param", "extArg", "flatParam"};
+    for (const struct card_part *other = all->parts; other < part; other++)
+        for (const struct card_line *at = lines_below_rate(other); at; at = at->next)
+            for (size_t k = 0; k < COUNT_OF(words) && at->n > 1; k++)
+                if (card_same(at->words[1].text, words[k]) &&
+                    card_same(at->words[0].text, line->words[0].text) && !same_line(at, line))
+                    return card_refuse(&part->card, line, 1,
+                                       "\"%.100s\" is written otherwise in %s:%u: give one of them another "
+                                       "name, or both one line",
+                                       line->words[0].text, other->card.path, at->number);
+    return PARITAS_OK;
+}
+
 /* Has an earlier card, or line, the group? */
 static bool is_known_group(const struct combination *all, const struct card_line *line)
 {
@@ -135,8 +152,8 @@ static bool has_process(const struct card *card, uint32_t channel, const char *p
     return false;
 }
 
-static void carry_line(const struct combination *all, const struct card_part *part,
-                       const struct card_line *line)
+static paritas_status carry_line(const struct combination *all, const struct card_part *part,
+                                 const struct card_line *line)
 {
     const struct card *card = &part->card;
     const char *name = line->words[0].text, *word = line->words[1].text;
@@ -154,9 +171,11 @@ static void carry_line(const struct combination *all, const struct card_part *pa
             write_words(all, line, rate ? 3 : 2);
         }
     } else if (!is_known(all, part, line)) {
+        TRY(check_known(all, part, line));
         text_format(all->out, "%s", name);
         write_words(all, line, 1);
     }
+    return PARITAS_OK;
 }
 
 /* A name in an expression: bytes that mean something there follow a backslash. */
@@ -198,7 +217,7 @@ paritas_status card_lines_carry(struct combination *all)
 {
     for (size_t i = 0; i < all->n_parts; i++)
         for (const struct card_line *line = lines_below_rate(&all->parts[i]); line; line = line->next)
-            if (!is_nuisance(line) && !card_is_edit(line)) carry_line(all, &all->parts[i], line);
+            if (!is_nuisance(line) && !card_is_edit(line)) TRY(carry_line(all, &all->parts[i], line));
     for (size_t i = 0; i < all->n_parts; i++)
         for (const struct card_line *line = lines_below_rate(&all->parts[i]); line; line = line->next)
             if (card_is_edit(line)) carry_edit(all, &all->parts[i], line);

@@ -55,10 +55,12 @@ struct paritas_family {
                                          double *differences);
     /* Surfaces on which rates have kinks (kink_surfaces.h). The first puts the numbers of those nearer than
      * `reach` widths into `ids`, at most `most`, the nearest first, and returns how many. The second
-     * returns g of one, and puts its derivatives by n_parameters into `normal`. NULL together. */
+     * returns g of one, and puts its derivatives by n_parameters into `normal`. `depth`: for -g up to this
+     * much the kernels' slopes are those above, though the value does not move. NULL together. */
     size_t (*kink_surfaces_near)(const struct frozen *model, const double *point, double reach, size_t most,
                                  size_t *ids);
-    double (*kink_surface)(const struct frozen *model, const double *point, size_t id, double *normal);
+    double (*kink_surface)(const struct frozen *model, const double *point, size_t id, double *normal,
+                           double *depth);
     /* Parameter values at which constraints expect their data. Only of constraints that measure something
      * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);

@@ -26,7 +26,7 @@ struct walk {
     struct fit_job job; /* its start is `at` */
     size_t n;           /* surfaces held */
     size_t ids[KINK_SURFACES_MOST];
-    double values[KINK_SURFACES_MOST], slopes[KINK_SURFACES_MOST];
+    double values[KINK_SURFACES_MOST], slopes[KINK_SURFACES_MOST], depths[KINK_SURFACES_MOST];
     /* rows of n_parameters: */
     double *at, *trial, *step;
     double *normals, *spread, *off; /* a row a surface: n, V n, a column of D */
@@ -45,10 +45,11 @@ struct walk {
 /* The number of parameter p's kink at 0, less p. */
 #define OF_PARAMETER (SIZE_MAX / 2)
 
-static double surface_at(const struct walk *w, const double *point, size_t id, double *normal)
+static double surface_at(const struct walk *w, const double *point, size_t id, double *normal, double *depth)
 {
     const size_t n = w->model->n_parameters;
-    if (id < OF_PARAMETER) return w->model->family->kink_surface(w->model, point, id, normal);
+    if (id < OF_PARAMETER) return w->model->family->kink_surface(w->model, point, id, normal, depth);
+    *depth = 0.0;
     memset(normal, 0, n * sizeof *normal);
     normal[id - OF_PARAMETER] = 1.0;
     return point[id - OF_PARAMETER];
@@ -58,7 +59,8 @@ static double surface_at(const struct walk *w, const double *point, size_t id, d
 static void look(struct walk *w, const double *point)
 {
     for (size_t k = 0; k < w->n; k++)
-        w->values[k] = surface_at(w, point, w->ids[k], w->normals + k * w->model->n_parameters);
+        w->values[k] =
+            surface_at(w, point, w->ids[k], w->normals + k * w->model->n_parameters, &w->depths[k]);
 }
 
 static void drop(struct walk *w, size_t k)
@@ -190,11 +192,14 @@ static void go_off(const struct walk *w, size_t k, double errors, double *to)
     for (size_t p = 0; p < n; p++) to[p] += errors * error_of(w, k) * w->off[k * n + p];
 }
 
-/* `trial` := `at`, off all surfaces: up from surface `up`, down from others. */
+#define ALL_UP SIZE_MAX
+
+/* `trial` := `at`, off all surfaces: up from `up`, down from others, to where slopes are those below. */
 static void put_side(struct walk *w, size_t up)
 {
     memcpy(w->trial, w->at, w->model->n_parameters * sizeof *w->trial);
-    for (size_t k = 0; k < w->n; k++) go_off(w, k, k == up ? OFF : -OFF, w->trial);
+    for (size_t k = 0; k < w->n; k++)
+        go_off(w, k, k == up || up == ALL_UP ? OFF : -OFF - w->depths[k] / error_of(w, k), w->trial);
 }
 
 static void keep_within(const struct walk *w, double *point)
@@ -333,11 +338,12 @@ static double part_within(const struct walk *w)
 static paritas_status go_along(struct walk *w, bool *gone)
 {
     const size_t n = w->model->n_parameters;
-    const double before = value_of(w), noise = 1e-15 * (1.0 + fabs(before));
     double part = part_within(w);
     memcpy(w->last, w->at, n * sizeof *w->last);
     memcpy(w->last_gradient, w->gradient, n * sizeof *w->last_gradient);
     memcpy(w->last_normals, w->normals, w->n * n * sizeof *w->normals);
+    TRY(run(w, w->at, false)); /* for the value: its gradient is of either side */
+    const double before = value_of(w), noise = 1e-15 * (1.0 + fabs(before));
     *gone = false;
     for (int halving = 0; halving < HALVINGS && !*gone; halving++, part *= 0.5) {
         for (size_t p = 0; p < n; p++) w->trial[p] = w->at[p] + part * w->step[p];
@@ -387,15 +393,15 @@ static paritas_status leave(struct walk *w, bool *left)
 static paritas_status end_walk(struct walk *w, double edm, struct fit_outcome *outcome, bool *goes_on,
                                bool *moved)
 {
-    const double value = value_of(w);
     bool left;
     TRY(leave(w, &left));
     *goes_on = left && w->n > 0;
     *moved = left && w->n == 0;
     if (left) return PARITAS_OK;
+    TRY(run(w, w->at, false));
     outcome->status = PARITAS_FIT_CONVERGED;
     outcome->edm = edm;
-    outcome->value = value;
+    outcome->value = value_of(w);
     return PARITAS_OK;
 }
 
@@ -580,8 +586,7 @@ static paritas_status add_side(struct walk *w, enum side side, struct both *both
 {
     const size_t n = w->model->n_parameters;
     double edm;
-    put_side(w, w->n);
-    for (size_t k = 0; k < w->n && side == UP; k++) go_off(w, k, 2.0 * OFF, w->trial);
+    put_side(w, side == UP ? ALL_UP : w->n);
     TRY(run(w, w->trial, true));
     look(w, w->at);
     take_v(w);

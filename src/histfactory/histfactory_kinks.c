@@ -94,11 +94,17 @@ static double shift_at(const struct hf_modifier *m, double nominal, uint32_t bin
     return odd * x + even * 0.125 * square * (15.0 + square * (3.0 * square - 10.0));
 }
 
-/* A bin's base less its edge. `squares`: what each parameter's width does to it, squared and added. */
+/* From a tiny minimum down to its edge slopes are those of the base, though the minimum holds it. */
+static double depth_of(const struct hf_sample *sample, uint32_t bin)
+{
+    return hf_is_lifted(&sample->shape, sample->data[bin]) ? 0.0 : sample->shape.minimum - sample->shape.edge;
+}
+
+/* A bin's base less its minimum. `squares`: what each parameter's width does to it, squared and added. */
 static double base_at(const struct hf_spec *spec, const struct hf_sample *sample, uint32_t bin,
                       const double *point, const double *widths, double *squares)
 {
-    double base = sample->data[bin] - sample->shape.edge;
+    double base = sample->data[bin] - sample->shape.minimum;
     if (hf_is_lifted(&sample->shape, sample->data[bin])) base = 0.0;
     *squares = 0.0;
     for (uint32_t k = 0; k < sample->n_modifiers; k++) {
@@ -164,7 +170,8 @@ size_t hf_kink_surfaces_near(const struct frozen *model, const double *point, do
     return n;
 }
 
-double hf_kink_surface(const struct frozen *model, const double *point, size_t id, double *normal)
+double hf_kink_surface(const struct frozen *model, const double *point, size_t id, double *normal,
+                       double *depth)
 {
     const struct hf_spec *spec = ((const struct hf_model *)model)->spec;
     size_t first = 0;
@@ -185,6 +192,7 @@ double hf_kink_surface(const struct frozen *model, const double *point, size_t i
                 shift_at(m, sample->data[b], b, point[p], &slope);
                 normal[p] += slope;
             }
+            *depth = depth_of(sample, b);
             return base_at(spec, sample, b, point, model->width, &squares);
         }
     return 1.0;

@@ -13,4 +13,5 @@ bool hf_has_kink_surfaces(const struct hf_spec *spec);
 /* Functions of struct kink_surface_functions. */
 size_t hf_kink_surfaces_near(const struct frozen *model, const double *point, double reach, size_t most,
                              size_t *ids);
-double hf_kink_surface(const struct frozen *model, const double *point, size_t id, double *normal);
+double hf_kink_surface(const struct frozen *model, const double *point, size_t id, double *normal,
+                       double *depth);

@@ -236,6 +236,10 @@ def test_refusals(tmp_path):
         ([a, os.path.join(ROOT, "examples", "two_bins.json")], "workspaces or datacards, not both"),
         ([a, f"y={one(tmp_path / 'e.txt', 'k lnN 1.1')}"], "e.txt:10"),
         ([a, "missing.txt"], "missing.txt"),
+        (
+            [one(tmp_path / "f.txt", "p param 1 0.1"), one(tmp_path / "g.txt", "p param 1 0.2")],
+            '"p" is written otherwise in',
+        ),
     ]
     for operands, message in cases:
         done = run("combine", *operands)

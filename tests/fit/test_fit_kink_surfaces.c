@@ -143,7 +143,7 @@ static bool falls(const struct fixture *f, const double *at, double lowest, stru
 {
     for (int k = 0; k < DIRECTIONS; k++) {
         double point[ALPHAS];
-        const double length = pow(10.0, random_uniform(random, -5.0, -2.0));
+        const double length = pow(10.0, random_uniform(random, -8.0, -2.0));
         for (int a = 0; a < ALPHAS; a++) point[a] = at[a] + length * random_normal(random);
         if (nll_at(f, point) < lowest - 1e-9) return true;
     }

@@ -292,8 +292,26 @@ static paritas_status check_groups(paritas_context *context, const paritas_names
     return PARITAS_OK;
 }
 
+/* Each group has a channel that no earlier one took. */
+static paritas_status check_channels(const struct split *split)
+{
+    const paritas_names *groups = &split->options->groups;
+    for (size_t i = 0; i < groups->count; i += 2) {
+        bool any = false;
+        for (const struct json *one = children(split->document->root, "channels"); one; one = one->next)
+            any = any || group_of(split, json_get(one, "name")->text) == groups->items[i];
+        if (!any)
+            return paritas_refuse(
+                split->context,
+                "group \"%.100s\": no channel is left that \"%.100s\" matches: mend the pattern",
+                groups->items[i], groups->items[i + 1]);
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status split_copy(struct split *split)
 {
+    TRY(check_channels(split));
     TRY(find_parameter(split));
     TRY(find_names(split));
     TRY(split_channels(split));
