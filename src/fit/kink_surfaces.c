@@ -8,9 +8,11 @@
 
 #define REACH_OF_FIT 0.03 /* errors: a fit that makes no progress is that near to its surfaces */
 #define REACH_OF_END 1e-6 /* errors: a minimum lies on these */
+#define DEPENDENT 1e8     /* the error of a g on the other surfaces is that much less, squared */
 #define OFF 1e-10         /* errors: where a side's derivatives are taken */
 #define KINK_SURFACES_ITERATIONS 30
 #define WALKS 4          /* of a fit, each after Newton's method */
+#define BELOW 1.5        /* depths: surfaces bend on the way down */
 #define ROUNDS 30        /* steps of a walk */
 #define CLOSE_STEPS 4    /* within the tolerance */
 #define RETURNS 8        /* steps back onto surfaces */
@@ -172,6 +174,8 @@ static bool span(struct walk *w)
     memcpy(factor, w->m, n * n * sizeof *factor);
     for (size_t k = 0; k < n; k++) factor[k * n + k] *= 1.0 + 1e-12;
     if (!invert_positive(n, factor)) return false;
+    for (size_t k = 0; k < n; k++)
+        if (factor[k * n + k] * w->m[k * n + k] > DEPENDENT) return false;
     memset(w->off, 0, n * p * sizeof *w->off);
     for (size_t k = 0; k < n; k++)
         for (size_t j = 0; j < n; j++)
@@ -199,7 +203,7 @@ static void put_side(struct walk *w, size_t up)
 {
     memcpy(w->trial, w->at, w->model->n_parameters * sizeof *w->trial);
     for (size_t k = 0; k < w->n; k++)
-        go_off(w, k, k == up || up == ALL_UP ? OFF : -OFF - w->depths[k] / error_of(w, k), w->trial);
+        go_off(w, k, k == up || up == ALL_UP ? OFF : -OFF - BELOW * w->depths[k] / error_of(w, k), w->trial);
 }
 
 static void keep_within(const struct walk *w, double *point)
