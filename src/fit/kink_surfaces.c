@@ -1,6 +1,7 @@
 /* kink_surfaces.c: see kink_surfaces.h. */
 #include "fit/kink_surfaces.h"
 #include "fit/cholesky.h"
+#include "fit/kinks.h"
 #include "fit/minimum.h"
 
 #include <math.h>
@@ -189,7 +190,7 @@ static double error_of(const struct walk *w, size_t k)
     return 1.0 / sqrt(w->inverse[k * w->n + k]);
 }
 
-/* to := from + `errors` errors of surface k off it. */
+/* Moves `to` by so many errors off surface k. */
 static void go_off(const struct walk *w, size_t k, double errors, double *to)
 {
     const size_t n = w->model->n_parameters;
@@ -304,26 +305,32 @@ static void learn(struct walk *w)
                                (vy[a] * moved[b] + moved[a] * vy[b]) / curved;
 }
 
-static paritas_status run_side(struct walk *w, size_t up)
+static paritas_status run_side(struct walk *w, size_t up, bool whole)
 {
     put_side(w, up);
-    TRY(run(w, w->trial, false));
+    TRY(run(w, w->trial, whole));
     look(w, w->at);
     return PARITAS_OK;
 }
 
-/* Onto the surfaces near `at`. Those that depend on nearer ones are left out. False: there are none. */
-static paritas_status begin(struct walk *w, bool *begun)
+/* Holds the surfaces near `at`. Those that depend on nearer ones are left out. */
+static paritas_status gather(struct walk *w, double reach)
 {
-    *begun = false;
-    find(w, REACH_OF_FIT);
+    find(w, reach);
     if (w->n == 0) return PARITAS_OK;
     TRY(run(w, w->at, true));
     take_v(w);
     look(w, w->at);
     while (w->n > 0 && !span(w)) w->n--;
-    if (w->n > 0) land(w, w->at);
+    return PARITAS_OK;
+}
+
+/* Onto the surfaces near `at`. False: there are none. */
+static paritas_status begin(struct walk *w, bool *begun)
+{
+    TRY(gather(w, REACH_OF_FIT));
     *begun = w->n > 0;
+    if (*begun) land(w, w->at);
     return PARITAS_OK;
 }
 
@@ -375,7 +382,7 @@ static paritas_status leave(struct walk *w, bool *left)
     size_t which = w->n;
     bool down = false;
     for (size_t k = 0; k < w->n; k++) {
-        TRY(run_side(w, k));
+        TRY(run_side(w, k, false));
         const double below = fall(w, k, w->slopes[k]),
                      above = -fall(w, k, dot(n, w->off + k * n, w->gradient)), falls = fmax(below, above);
         if (!(falls > most)) continue;
@@ -421,7 +428,7 @@ static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *be
     *beside = goes_on;
     for (int round = 0; round < ROUNDS && goes_on; round++) {
         double edm;
-        TRY(run_side(w, w->n));
+        TRY(run_side(w, w->n, false));
         outcome->iterations++;
         if (!take_side(w, &edm)) break;
         if (gone) {
@@ -590,9 +597,7 @@ static paritas_status add_side(struct walk *w, enum side side, struct both *both
 {
     const size_t n = w->model->n_parameters;
     double edm;
-    put_side(w, side == UP ? ALL_UP : w->n);
-    TRY(run(w, w->trial, true));
-    look(w, w->at);
+    TRY(run_side(w, side == UP ? ALL_UP : w->n, true));
     take_v(w);
     if (!rows_has_covariance(w->model, w->answer) || !take_side(w, &edm)) return PARITAS_OK;
     both->sides += 1.0;
@@ -601,7 +606,7 @@ static paritas_status add_side(struct walk *w, enum side side, struct both *both
     memcpy(both->follow[side], w->off, w->n * n * sizeof *w->off);
     for (size_t k = 0; k < w->n; k++) {
         const double rise = fmax(side == UP ? w->slopes[k] : -w->slopes[k], 0.0);
-        both->errors[k] += 1.0 / (rise + sqrt(rise * rise + w->inverse[k * w->n + k]));
+        both->errors[k] += kinks_error(rise, w->inverse[k * w->n + k]);
         for (size_t j = 0; j < w->n; j++) both->stiff[k * w->n + j] += w->inverse[k * w->n + j];
     }
     return PARITAS_OK;
@@ -614,11 +619,7 @@ static void add_off(const struct walk *w, struct both *both)
     double *covariance = both->stiff;
     for (size_t k = 0; k < w->n * w->n; k++) covariance[k] /= both->sides;
     for (size_t k = 0; k < w->n; k++) both->errors[k] /= both->sides;
-    for (size_t k = 0; k < w->n; k++) covariance[k * w->n + k] = 1.0 / (both->errors[k] * both->errors[k]);
-    if (!invert_positive(w->n, covariance)) {
-        memset(covariance, 0, sizeof both->stiff);
-        for (size_t k = 0; k < w->n; k++) covariance[k * w->n + k] = both->errors[k] * both->errors[k];
-    }
+    kinks_correlate(w->n, both->errors, covariance);
     for (enum side side = DOWN; side < SIDES; side++)
         for (size_t a = 0; a < n; a++)
             for (size_t b = 0; b <= a; b++)
@@ -650,11 +651,7 @@ static void put_answer(struct walk *w, const struct both *both, double *answer)
 static paritas_status find_covariance(struct walk *w, struct both *both, double *answer)
 {
     const size_t n = w->model->n_parameters;
-    find(w, REACH_OF_END);
-    TRY(run(w, w->at, true));
-    look(w, w->at);
-    take_v(w);
-    while (w->n > 0 && !span(w)) w->n--;
+    TRY(gather(w, REACH_OF_END));
     for (enum side side = DOWN; side < SIDES; side++) {
         both->follow[side] = both->matrix + n * n + (size_t)side * KINK_SURFACES_MOST * n;
         TRY(add_side(w, side, both));

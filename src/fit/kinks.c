@@ -132,7 +132,7 @@ static bool add_side(struct at_kinks *k, enum side side, double *errors)
     if (!invert_positive(n, k->stiff)) return false;
     for (size_t i = 0; i < n; i++) {
         const double rise = fmax(sign_of(k, k->kinks[i], side) * slopes[slot_of(k, i)], 0.0);
-        errors[i] += 0.5 / (rise + sqrt(rise * rise + k->stiff[i * n + i]));
+        errors[i] += 0.5 * kinks_error(rise, k->stiff[i * n + i]);
         for (size_t j = 0; j < n; j++) k->both[i * n + j] += 0.5 * k->stiff[i * n + j];
     }
     for (size_t a = 0; a < slots; a++)
@@ -142,14 +142,12 @@ static bool add_side(struct at_kinks *k, enum side side, double *errors)
     return true;
 }
 
-/* `both` := covariance of the kinks with these errors. */
-static void correlate(struct at_kinks *k, const double *errors)
+void kinks_correlate(size_t n, const double *errors, double *stiff)
 {
-    const size_t n = k->n;
-    for (size_t i = 0; i < n; i++) k->both[i * n + i] = 1.0 / (errors[i] * errors[i]);
-    if (invert_positive(n, k->both)) return;
-    memset(k->both, 0, n * n * sizeof *k->both);
-    for (size_t i = 0; i < n; i++) k->both[i * n + i] = errors[i] * errors[i];
+    for (size_t i = 0; i < n; i++) stiff[i * n + i] = 1.0 / (errors[i] * errors[i]);
+    if (invert_positive(n, stiff)) return;
+    memset(stiff, 0, n * n * sizeof *stiff);
+    for (size_t i = 0; i < n; i++) stiff[i * n + i] = errors[i] * errors[i];
 }
 
 /* Adds half of what the kinks' covariance does to the others on a side. */
@@ -194,7 +192,7 @@ static void put_answer(struct at_kinks *k, double *answer)
     for (enum side side = DOWN; side < SIDES; side++)
         known = known && rows_has_covariance(k->model, k->whole[side]) && add_side(k, side, errors);
     if (known) {
-        correlate(k, errors);
+        kinks_correlate(k->n, errors, k->both);
         put_matrix(k, answer);
         return;
     }

@@ -13,6 +13,8 @@
 
 #include "fit/fit_rows.h"
 
+#include <math.h>
+
 /* Does the job's start have a free parameter at its kink? */
 bool kinks_hold(const struct frozen *model, const struct fit_job *job);
 
@@ -25,3 +27,15 @@ paritas_status kinks_covariance(paritas_context *context, const struct frozen *m
  * sides. Others are on the upper side. */
 paritas_status kinks_response(paritas_context *context, const struct frozen *model, const struct fit_job *job,
                               double *answer);
+
+/* ---- also of kink surfaces ---- */
+
+/* The error on a side where the NLL rises by this slope and curvature. */
+static inline double kinks_error(double slope, double curvature)
+{
+    return 1.0 / (slope + sqrt(slope * slope + curvature));
+}
+
+/* The curvature `stiff` of n kinks := their covariance with these errors; without correlations where that is
+ * not positive. */
+void kinks_correlate(size_t n, const double *errors, double *stiff);
