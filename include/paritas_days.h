@@ -150,6 +150,7 @@ typedef struct paritas_day_sweeps {
     double *counts;     /* n x 15 x 88: of a normalised flux of 1; NULL without counting noise */
     double *background; /* n x 15: subtracted normalised flux */
     double *rate;       /* n: the same in counts/s of a cell */
+    double *measured;   /* n x 15 x 88: counts, background included; NULL without counting noise */
 } paritas_day_sweeps;
 
 /* Gives the day its geometry, masks cells and rows, and computes pitch angles and normalised fluxes. Changes

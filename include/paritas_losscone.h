@@ -56,6 +56,9 @@ typedef struct paritas_sweeps {
      * unknown */
     const double *counts;
     const double *background; /* n x rows: normalised flux that was subtracted; NULL: none */
+    /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
+     * likelihood of counts. NULL: none; NaN: the cell is masked there */
+    const double *measured;
     /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
      * positive number: known exactly */
     const double *potential_error;
@@ -77,7 +80,11 @@ typedef enum paritas_normalisation { PARITAS_NORMALISATION_LIST(PARITAS_ENUMERAT
          "sum of squared differences of ln(flux + 1e-6) and ln(model + 1e-6)")                            \
     ITEM(PARITAS_LOSSCONE_METHOD_LILLIS, 1, "lillis",                                                     \
          "mean square difference of flux and model, over cells with a flux between 0.07 and 0.79 of the " \
-         "row's largest incident one")
+         "row's largest incident one")                                                                    \
+    ITEM(PARITAS_LOSSCONE_METHOD_COUNTS, 2, "counts",                                                     \
+         "deviance of measured counts from the channel's response; folded edge, exact search")            \
+    ITEM(PARITAS_LOSSCONE_METHOD_AUTO, 3, "auto",                                                         \
+         "counts for the folded edge of sweeps with measured counts, else halekas")
 typedef enum paritas_losscone_method {
     PARITAS_LOSSCONE_METHOD_LIST(PARITAS_ENUMERATOR)
 } paritas_losscone_method;
@@ -104,7 +111,7 @@ typedef enum paritas_losscone_search {
 } paritas_losscone_search;
 
 #define PARITAS_LOSSCONE_FIT_OPTIONS(OPTION, OTHER, S)                                                      \
-    OPTION(S, paritas_losscone_method, method, PARITAS_LOSSCONE_METHOD_HALEKAS, PARITAS_NO_BOUND,           \
+    OPTION(S, paritas_losscone_method, method, PARITAS_LOSSCONE_METHOD_AUTO, PARITAS_NO_BOUND,              \
            PARITAS_NO_BOUND, "--method", "",                                                                \
            "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident")        \
     OPTION(S, paritas_losscone_response, response, PARITAS_LOSSCONE_RESPONSE_HARD, PARITAS_NO_BOUND,        \
@@ -222,7 +229,9 @@ typedef enum paritas_quality_flag { PARITAS_QUALITY_FLAG_LIST(PARITAS_ENUMERATOR
           "ln of the odds for a cone against two levels a row; above 0: there is an edge")                   \
     FIELD(R, double, cone_level, , "cone_level", "",                                                         \
           "normalised flux in the cone, geometric mean (lillis: mean); NaN if no cell is in it")             \
-    FIELD(R, unsigned, flags, , "", "", "sum of paritas_quality_flag, without OTHER_MODEL; 0: good")
+    FIELD(R, unsigned, flags, , "", "", "sum of paritas_quality_flag, without OTHER_MODEL; 0: good")         \
+    FIELD(R, double, deviance, , "deviance", "",                                                             \
+          "of the measured counts of reflected cells at the minimum; NaN without counts")
 typedef struct paritas_losscone_result {
     size_t size;
     PARITAS_LOSSCONE_RESULT_FIELDS(PARITAS_MEMBER, )

@@ -84,6 +84,35 @@ enum search_answer {
     OUTCOME_SIZE
 };
 
+/* Numbers behind a sweep of counts. */
+enum counted_tail {
+    COUNTED_TAIL_K, /* 1 / relative variance beside that of counting */
+    COUNTED_TAIL_FROM, /* bounds of U */
+    COUNTED_TAIL_TO,
+    COUNTED_TAIL_U, /* of sets: the minimum */
+    COUNTED_TAIL_R,
+    COUNTED_TAIL_LIMIT, /* highest deviance of the set; 0: none is asked */
+    COUNTED_TAILS
+};
+/* Of counts, for the judgement of fits. */
+enum judged_number {
+    JUDGED_CELLS,
+    JUDGED_FLAT,   /* deviance of one level a row */
+    JUDGED_INSIDE, /* counts of cells wholly in the cone, less background */
+    JUDGED_SCALE,  /* their counts of a normalised flux of 1 */
+    JUDGED_ROOM,   /* deviance of a model that is off by its own size */
+    JUDGED_SIZE
+};
+enum counted_answer {
+    FOUND_DEVIANCE,
+    FOUND_PROVEN, /* no point has less */
+    FOUND_U,
+    FOUND_R,
+    FOUND_BOXES,
+    PLACE(FOUND_JUDGED, JUDGED_SIZE),
+    COUNTED_OUT
+};
+
 #define EVOLVE_STARTS 400 /* Latin hypercube */
 enum evolve_shared { EVOLVE_FIRST_LOWER, EVOLVE_FIRST_UPPER /* of U in the hypercube */, EVOLVE_UNITS };
 enum evolve_answer {

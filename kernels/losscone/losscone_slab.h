@@ -191,6 +191,35 @@ enum bootstrap_slab {
     BOOTSTRAP_SLAB
 };
 
+/* ---- counted_*.h ---- */
+
+#define COUNTED_STRIDE (SWEEP_CELLS + 8) /* of sums over a row's cells */
+#define COUNTED_SLICES 9
+#define COUNTED_BOXES_MOST 1024
+#define COUNTED_ENTRY 8 /* U, r from and to, bound */
+#define COUNTED_NUMBERS 11
+enum counted_slab {
+    COUNTED_WAITING, /* boxes */
+    COUNTED_BOUNDED, /* boxes so far */
+    COUNTED_FOUND,   /* slices */
+    COUNTED_PROVEN,
+    PLACE8(COUNTED_TURN, COUNTED_ENTRY),
+    PLACE8(COUNTED_CELLS, SWEEP_SLOTS), /* reflected valid cells */
+    PLACE8(COUNTED_LOW, SWEEP_SLOTS),   /* E' between which the channel lies, V */
+    PLACE8(COUNTED_HIGH, SWEEP_SLOTS),
+    PLACE8(COUNTED_SINE, SWEEP_SLOT_CELLS), /* sin^2 of the pitch angle, rising */
+    PLACE8(COUNTED_COUNTS, SWEEP_SLOT_CELLS),
+    PLACE8(COUNTED_SCALES, SWEEP_SLOT_CELLS),
+    PLACE8(COUNTED_BASES, SWEEP_SLOT_CELLS),
+    PLACE8(COUNTED_SPARES, (4 * SWEEP_SLOT_CELLS)),
+    PLACE8(COUNTED_BELOW, (SWEEP_SLOTS * COUNTED_STRIDE)),
+    PLACE8(COUNTED_ABOVE, (SWEEP_SLOTS * COUNTED_STRIDE)),
+    PLACE8(COUNTED_TOTALS, (COUNTED_NUMBERS * SWEEP_SLOTS)),
+    PLACE8(COUNTED_POINT, (8 * SWEEP_SLOTS)),
+    PLACE8(COUNTED_BOXES, (COUNTED_BOXES_MOST * COUNTED_ENTRY)),
+    COUNTED_SLAB
+};
+
 /* ---- losscone_point.h, losscone_evolve.h ---- */
 
 #define POINT_BUCKETS 128

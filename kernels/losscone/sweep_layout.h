@@ -27,6 +27,19 @@ enum cosines_row {
     COSINES_IN
 };
 
+/* Of counts (counted_model.h). A cell with scale 0 is masked. */
+enum counted_sweep {
+    PLACE8(COUNTED_POTENTIAL, SWEEP_ROWS), /* of the spacecraft, V */
+    PLACE8(COUNTED_CENTRE, SWEEP_ROWS),    /* ln E of the channel's centre */
+    PLACE8(COUNTED_NARROW, SWEEP_ROWS),    /* 1 / its width in ln E */
+    PLACE8(COUNTED_BASE, SWEEP_ROWS),      /* background in normalised flux */
+    PLACE8(COUNTED_COSINE, SWEEP_ALL),
+    PLACE8(COUNTED_COUNT, SWEEP_ALL),
+    PLACE8(COUNTED_SCALE, SWEEP_ALL), /* counts of a normalised flux of 1 */
+    PLACE8(COUNTED_TAIL, COUNTED_TAILS),
+    COUNTED_IN
+};
+
 enum tailed_row {
     CONFIDENCE_IN = SWEEP_SIZE + CONFIDENCE_TAIL,
     BOOTSTRAP_IN = SWEEP_SIZE + BOOTSTRAP_NOISE + SWEEP_ALL

@@ -1,6 +1,8 @@
 /* day_count.c: backgrounds, channels and counts of a day's sweeps. */
 #include "moon/days/days.h"
 
+#include <string.h>
+
 /* Counts of a normalised flux of 1, and the background in normalised flux. */
 static void count_cells(const double *theta, const paritas_er_day *day, const double *flux,
                         const struct day_counted *made)
@@ -14,6 +16,7 @@ static void count_cells(const double *theta, const paritas_er_day *day, const do
             const size_t cell = DAY_CELLS * row + j;
             const double norm = day->flux[cell] / flux[cell];
             made->counts[cell] = norm * factor * exposure[j];
+            made->measured[cell] *= factor * exposure[j];
             if (norm > 0.0) made->background[row] = made->rate[row / DAY_ROWS] / (factor * norm);
         }
     }
@@ -29,13 +32,19 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
         .rate = day_numbers(arena, n),
         .channel = weighted ? day_numbers(arena, DAY_ROWS * PARITAS_CHANNEL_ENERGIES * n) : NULL,
         .counts = counted ? day_numbers(arena, DAY_ROWS * DAY_CELLS * n) : NULL,
-        .background = counted ? day_numbers(arena, DAY_ROWS * n) : NULL};
-    if (!made->rate || (weighted && !made->channel) || (counted && (!made->counts || !made->background)))
+        .background = counted ? day_numbers(arena, DAY_ROWS * n) : NULL,
+        .measured = counted ? day_numbers(arena, DAY_ROWS * DAY_CELLS * n) : NULL};
+    if (!made->rate || (weighted && !made->channel) || (counted && (!made->counts || !made->background || !made->measured)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
+    /* before anything is subtracted, or raised to half a count */
+    if (counted) memcpy(made->measured, day->flux, DAY_ROWS * DAY_CELLS * n * sizeof *made->measured);
     if (options->subtract_background)
         TRY(paritas_er_subtract_background(context, day, options->theta, made->rate));
-    if (weighted) TRY(paritas_losscone_channels(context, data, options->losscone, day->flux, made->channel));
+    paritas_losscone_options losscone = *options->losscone;
+    if (!counted && losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
+        losscone.method = PARITAS_LOSSCONE_METHOD_HALEKAS;
+    if (weighted) TRY(paritas_losscone_channels(context, data, &losscone, day->flux, made->channel));
     if (counted) TRY(paritas_er_mask_counts(context, day, options->theta, options->least_counts));
     TRY(paritas_losscone_normalise(context, n, NULL, options->normalisation, data->cosine, day->flux, flux));
     if (counted) count_cells(options->theta, day, flux, made);
@@ -57,6 +66,7 @@ paritas_status paritas_day_count(paritas_context *context, const paritas_day_opt
     sweeps->channel = made.channel;
     sweeps->counts = made.counts;
     sweeps->background = made.background;
+    sweeps->measured = made.measured;
     sweeps->rate = made.rate;
     return PARITAS_OK;
 }

@@ -109,5 +109,6 @@ void paritas_day_sweeps_of(const paritas_er_day *day, const paritas_day_sweeps *
                              .channel = sweeps->channel,
                              .counts = sweeps->counts,
                              .background = sweeps->background,
+                             .measured = sweeps->measured,
                              .potential_error = sweeps->potential_error};
 }

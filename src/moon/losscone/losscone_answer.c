@@ -76,7 +76,8 @@ int paritas_losscone_fitted(const paritas_losscone_result *result)
 int paritas_losscone_preferred(const paritas_losscone_result *hard, const paritas_losscone_result *folded)
 {
     if (!hard || !folded || !paritas_losscone_fitted(hard) || !paritas_losscone_fitted(folded)) return -1;
-    return hard->misfit <= folded->misfit ? PARITAS_LOSSCONE_RESPONSE_HARD : PARITAS_LOSSCONE_RESPONSE_FOLDED;
+    const bool counted = hard->deviance >= 0.0 && folded->deviance >= 0.0;
+    return (counted ? hard->deviance <= folded->deviance : hard->misfit <= folded->misfit) ? PARITAS_LOSSCONE_RESPONSE_HARD : PARITAS_LOSSCONE_RESPONSE_FOLDED;
 }
 
 unsigned paritas_losscone_flags(const paritas_losscone_result *hard, const paritas_losscone_result *folded)

@@ -1,5 +1,6 @@
 /* losscone_fit.c: fits of loss cones. */
 #include "base/sized.h"
+#include "moon/losscone/losscone_counted.h"
 #include "moon/losscone/losscone_evolution.h"
 
 #include <string.h>
@@ -54,12 +55,16 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     TRY(losscone_open(context, given_sweeps, given_options, true, &call));
     TRY(SIZED_CHECK(context, paritas_losscone_result, "results", call.sweeps.n, results));
     if (call.sweeps.n == 0) return PARITAS_OK;
+    TRY(losscone_counted_check(context, &call));
+    if (losscone_is_counted(&call)) return losscone_counted_fit(context, &call, results);
     if (call.options.search == PARITAS_LOSSCONE_SEARCH_DE) return losscone_evolve(context, &call, results);
     struct fit fit = {&call, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
-    return losscone_run(context, &call,
-                        (struct batch){.entry = ENTRY_losscone_search,
-                                       .n_out = OUTCOME_SIZE,
-                                       .slab = call.grid->search_slab,
-                                       .take = take,
-                                       .user = &fit});
+    TRY(losscone_run(context, &call,
+                     (struct batch){.entry = ENTRY_losscone_search,
+                                    .n_out = OUTCOME_SIZE,
+                                    .slab = call.grid->search_slab,
+                                    .take = take,
+                                    .user = &fit}));
+    if (!call.sweeps.measured || !call.sweeps.counts) return PARITAS_OK;
+    return losscone_counted_deviances(context, &call, results);
 }

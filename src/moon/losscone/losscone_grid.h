@@ -17,8 +17,11 @@ struct losscone_grid {
     size_t model_in, model_cell, model_edge, model_out;     /* model_row, model_answer */
     size_t field, sign, azimuth, cosines_in;                /* cosines_row */
     size_t confidence_in, bootstrap_in;
+    size_t counted_potential, counted_centre, counted_narrow, counted_base, counted_cosine, counted_count,
+        counted_scale, counted_tail, counted_in; /* counted_sweep */
     size_t misfit_slab, cosines_slab, search_slab, profile_slab, bootstrap_slab;
     size_t confidence_slab; /* and one number a potential */
+    size_t counted_slab;
     size_t evolve_slab;     /* and evolve_columns numbers a member */
     size_t evolve_columns;
 };

@@ -93,7 +93,7 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, const p
     size_t rows, cells;
     TRY(losscone_grid_given(context, given, &rows, &cells, &grid));
     if (n > 0) REQUIRE(context, cosine, flux, normalised);
-    if ((unsigned)method > PARITAS_LOSSCONE_METHOD_LILLIS)
+    if ((unsigned)method > PARITAS_LOSSCONE_METHOD_AUTO)
         return paritas_refuse(context, "method %d: there is none of this number", (int)method);
     for (size_t cell = 0; cell < n * rows * cells; cell += cells) {
         double most = 0.0;

@@ -97,7 +97,7 @@ static void make_tables(struct losscone_call *call)
     double *reals = call->reals;
     const bool folded = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED,
                beam = !folded && options->beam_width > 0.0;
-    ints[LOSSCONE_METHOD] = (uint32_t)options->method;
+    ints[LOSSCONE_METHOD] = options->method == PARITAS_LOSSCONE_METHOD_LILLIS;
     ints[LOSSCONE_FOLDED] = folded;
     ints[LOSSCONE_BOX_LIMIT] = options->box_limit;
     ints[LOSSCONE_POPULATION] = options->population;
@@ -119,7 +119,7 @@ static void make_tables(struct losscone_call *call)
     for (int n = 0; n <= energies; n++) {
         const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
         reals[LOSSCONE_LEVEL + n] =
-            options->method == PARITAS_LOSSCONE_METHOD_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
+            options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? level : host_log(level + LOSSCONE_FLOOR);
     }
 }
 
@@ -168,7 +168,7 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
                                  .amplitude = nan,
                                  .gap = nan};
     r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower =
-        r.ratio_upper = r.noise = r.edge_evidence = r.cone_level = nan;
+        r.ratio_upper = r.noise = r.edge_evidence = r.cone_level = r.deviance = nan;
     r.flags = PARITAS_QUALITY_NO_FIT;
     r.status = cells == 0                              ? PARITAS_SWEEP_NO_CELLS
                : cells < losscone_least_cells(options) ? PARITAS_SWEEP_TOO_FEW_CELLS

@@ -1,7 +1,7 @@
 /* losscone_profile.c: profiles, confidence sets, bootstrap of thresholds (entry/entry_losscone_profile.h). */
 #include "base/math/host_math.h"
 #include "base/sized.h"
-#include "moon/losscone/losscone.h"
+#include "moon/losscone/losscone_counted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +56,25 @@ static void take_profiles(const void *user, size_t sweep, const double *answer)
     }
 }
 
+static paritas_status profile_counts(paritas_context *context, const struct losscone_call *call, size_t n_potentials,
+                                     const double *potentials, double *misfit, double *ratio, double *amplitude)
+{
+    const size_t n = call->sweeps.n;
+    double(*found)[2] = paritas_allocate(context, n, sizeof *found);
+    paritas_status status = found ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++) {
+        status = losscone_counted_profile(context, call, potentials[i], found);
+        for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+            const size_t to = k * n_potentials + i;
+            misfit[to] = found[k][0];
+            if (ratio) ratio[to] = found[k][1];
+            if (amplitude) amplitude[to] = isnan(found[k][0]) ? NAN : 0.0;
+        }
+    }
+    paritas_release(&context->allocator, found);
+    return status;
+}
+
 paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *given_sweeps,
                                         const paritas_losscone_options *given_options, size_t n_potentials,
                                         const double *potentials, double *misfit, double *ratio,
@@ -70,6 +89,9 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
     if (n_potentials == 0 || call.sweeps.n == 0) return PARITAS_OK;
     paritas_status status = PARITAS_OK;
     if (!misfit) return paritas_refuse(context, "misfit: no place given for it");
+    TRY(losscone_counted_check(context, &call));
+    if (losscone_is_counted(&call))
+        return profile_counts(context, &call, n_potentials, potentials, misfit, ratio, amplitude);
     struct profiles p = {.call = &call,
                          .n_potentials = n_potentials,
                          .least = losscone_least_cells(&call.options),
@@ -112,6 +134,7 @@ static double threshold_of(const struct sets *s, size_t k)
     const paritas_losscone_result *r = &s->results[k];
     if (!losscone_has_fit(r)) return NAN;
     if (s->thresholds) return s->thresholds[k];
+    if (losscone_is_counted(s->call)) return losscone_counted_threshold(r);
     return (has_channels(s->call) ? THRESHOLD_CHANNEL : THRESHOLD) * s->size[k] /
            losscone_misfit_divisor(&s->call->options, r);
 }
@@ -273,6 +296,26 @@ static paritas_status open_results(paritas_context *context, const paritas_sweep
     return PARITAS_OK;
 }
 
+/* Sets of counts. Their ends are found one by one: there is no grid. */
+static paritas_status sets_of_counts(paritas_context *context, const struct losscone_call *call,
+                                     const paritas_losscone_result *results, const double *thresholds,
+                                     paritas_confidence *sets)
+{
+    const size_t n = call->sweeps.n;
+    struct sets s = {.call = call, .results = results, .thresholds = thresholds, .sets = sets};
+    double *limits = paritas_allocate(context, n, sizeof *limits), (*ends)[2] = paritas_allocate(context, n, sizeof *ends);
+    paritas_status status = limits && ends ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) limits[k] = results[k].misfit + threshold_of(&s, k);
+    if (status == PARITAS_OK) status = losscone_counted_sets(context, call, results, limits, ends);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        const double answer[CONFIDENCE_OUT] = {1.0, ends[k][0], ends[k][1]};
+        take_set(&s, k, answer);
+    }
+    paritas_release(&context->allocator, limits);
+    paritas_release(&context->allocator, ends);
+    return status;
+}
+
 /* Step in units of 1 / scale, and scale: the least power of ten that makes bound and step whole; else 1. */
 static void find_units(double lower, double step, double units[2])
 {
@@ -299,6 +342,7 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     TRY(SIZED_CHECK(context, paritas_confidence, "sets", call.sweeps.n, sets));
     if (call.sweeps.n == 0) return PARITAS_OK;
     if (!(step >= 0.0)) return paritas_refuse(context, "step %g V: must not be negative", step);
+    if (losscone_is_counted(&call)) return sets_of_counts(context, &call, results, thresholds, sets);
     const double side = options->potential_upper - options->potential_lower;
     if (!(step > 0.0)) {
         step = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
@@ -379,6 +423,8 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
     TRY(open_results(context, given_sweeps, given_options, results, &call));
     if (call.sweeps.n == 0) return PARITAS_OK;
     if (!thresholds) return paritas_refuse(context, "thresholds: no place given for them");
+    if (losscone_is_counted(&call))
+        return paritas_refuse(context, "the bootstrap knows no counts: choose the method halekas");
     if (draws < 1 || draws > DRAWS_MOST)
         return paritas_refuse(context, "draws %u: must be 1 to %d", draws, DRAWS_MOST);
     if (!(level > 0.0 && level < 1.0))

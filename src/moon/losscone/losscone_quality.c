@@ -1,6 +1,6 @@
 /* losscone_quality.c: does a loss cone describe the sweep? Flags of fits. */
 #include "base/math/host_math.h"
-#include "moon/losscone/losscone.h"
+#include "moon/losscone/losscone_counted.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static double odds(unsigned cells, double other, double own, double penalty)
 void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,
                     paritas_losscone_result *r)
 {
-    const bool logarithms = options->method == PARITAS_LOSSCONE_METHOD_HALEKAS,
+    const bool logarithms = options->method != PARITAS_LOSSCONE_METHOD_LILLIS,
                beam = options->response == PARITAS_LOSSCONE_RESPONSE_HARD && options->beam_width > 0.0 &&
                       options->amplitude_upper > options->amplitude_lower;
     const double cells = r->cells, misfit = r->misfit * scale,
@@ -66,8 +66,28 @@ void losscone_judge(const paritas_losscone_options *options, const double *quali
     if (level > middle) r->flags |= PARITAS_QUALITY_FILLED_CONE;
 }
 
+void losscone_counted_judge(const paritas_losscone_options *options, const double *judged,
+                            paritas_losscone_result *r)
+{
+    const double cells = r->cells, flat = judged[JUDGED_FLAT],
+                 level = judged[JUDGED_SCALE] > 0.0 ? judged[JUDGED_INSIDE] / judged[JUDGED_SCALE] : NAN;
+    r->edge_evidence = 0.5 * (flat - r->misfit) / losscone_counted_scale(r) - host_log(cells);
+    r->cone_level = level;
+    r->flags = flags_of_bounds(options, r);
+    if (r->status == PARITAS_SWEEP_AT_LIMIT) r->flags |= PARITAS_QUALITY_AT_LIMIT;
+    if (!(r->misfit <= MISFIT_TIMES * (cells + MODEL_ERROR * MODEL_ERROR * judged[JUDGED_ROOM])))
+        r->flags |= PARITAS_QUALITY_MISFIT;
+    if (!(r->edge_evidence > 0.0)) r->flags |= PARITAS_QUALITY_NO_EDGE;
+    if (level > host_sqrt(options->background)) r->flags |= PARITAS_QUALITY_FILLED_CONE;
+}
+
 unsigned paritas_quality_flags(const paritas_losscone_result *result, const paritas_losscone_result *other)
 {
+    const bool counted = other && result->deviance >= 0.0 && other->deviance >= 0.0;
+    if (counted && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT)) {
+        const double scale = losscone_counted_scale(other);
+        return result->flags | (0.5 * (result->deviance - other->deviance) / scale > host_log(result->cells) ? PARITAS_QUALITY_OTHER_MODEL : 0u);
+    }
     const bool better = other && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT) &&
                         other->misfit < result->misfit &&
                         odds(result->cells, result->misfit, other->misfit, 0.0) > host_log(result->cells);

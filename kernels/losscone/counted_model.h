@@ -1,0 +1,106 @@
+/* counted_model.h: counts of cells that look at the cone through channels of finite width.
+ *
+ * A cell at pitch angle theta > 90 degrees is in the cone for electrons of E' where sin^2(theta) < r (1 + U /
+ * E'). The channel takes energies E = E' + V by a Gaussian in ln E: its response times the spectrum inside.
+ * With e the energy E' at which the cell crosses the edge, and z = (ln(e + V) - centre) / width,
+ *
+ *   U < 0: e = -U r / (r - sin^2), in the cone above e:  level = bg + (1 - bg) Phi(z)
+ *   U > 0: e = U r / (sin^2 - r), in the cone below e:   level = 1 - (1 - bg) Phi(z)
+ *
+ * and 1 or bg where there is no such energy. A cell expects scale (level + base) counts; base is the
+ * background of the sensor. Counts scatter as a negative binomial: variance mean + mean^2 / k. The misfit is
+ * the deviance, 2 ln of the likelihood's ratio to the best of each cell (McCullagh and Nelder, Generalized
+ * Linear Models, 1989). */
+#pragma once
+
+#include "losscone/losscone_cone.h"
+#include "losscone/losscone_slab.h"
+#include "numeric/sum.h"
+
+#define COUNTED_FAR 9.0         /* |z|: nothing of the channel is beyond */
+#define COUNTED_SURE R(6.0)     /* |z|: beyond, bounds take the channel to be on one side */
+#define COUNTED_ROOM 1e-10      /* of r - sin^2 */
+#define COUNTED_LEAST_MEAN 1e-6 /* counts */
+
+#define COUNTED_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
+#define COUNTED mi, mr, sweep, s
+
+/* A point's or a box's row. */
+typedef struct {
+    real spacecraft, centre, narrow; /* V; ln E; 1 / width */
+    real inside, k;
+} counted_row;
+
+FN counted_row counted_row_of(CONSTANT elem *mr, GLOBAL const elem *sweep, u32 i)
+{
+    counted_row row;
+    row.spacecraft = REAL_OF((sweep + COUNTED_POTENTIAL)[i]);
+    row.centre = REAL_OF((sweep + COUNTED_CENTRE)[i]);
+    row.narrow = REAL_OF((sweep + COUNTED_NARROW)[i]);
+    row.inside = LOADM1(mr, LOSSCONE_BACKGROUND);
+    row.k = REAL_OF((sweep + COUNTED_TAIL)[COUNTED_TAIL_K]);
+    return row;
+}
+
+/* |r - sin^2| on the side where an energy crosses; not positive: there is none. */
+FN pack counted_room(real u, real r, pack sine)
+{
+    return u < R(0.0) ? PACK_OF(r) - sine : sine - PACK_OF(r);
+}
+
+/* Measured energy e + V of the crossing. */
+FN pack counted_crossing(counted_row row, real u, real r, pack room)
+{
+    const real size = u < R(0.0) ? -u : u;
+    const pack e = PFMA(PACK_OF(size), PDIVIDE(PACK_OF(r), PSELECT(room > PK(COUNTED_ROOM), room, PK(1.0))),
+                        PACK_OF(row.spacecraft));
+    return PSELECT(e > PK(LOSSCONE_LEAST_ENERGY), e, PK(LOSSCONE_LEAST_ENERGY));
+}
+
+FN pack counted_place(counted_row row, pack room, pack crossing)
+{
+    const pack z = (m_log(crossing) - PACK_OF(row.centre)) * PACK_OF(row.narrow),
+               most = PSELECT(z < PK(COUNTED_FAR), z, PK(COUNTED_FAR));
+    return PSELECT(room > PK(COUNTED_ROOM), PSELECT(most > PK(-COUNTED_FAR), most, PK(-COUNTED_FAR)),
+                   PK(COUNTED_FAR));
+}
+
+FN pack counted_level(counted_row row, real u, pack z)
+{
+    const real depth = R(1.0) - row.inside;
+    return u < R(0.0) ? PFMA(PACK_OF(depth), m_normal_cdf(z), PACK_OF(row.inside))
+                      : PFMA(PACK_OF(-depth), m_normal_cdf(z), PK(1.0));
+}
+
+FN pack counted_level_at(counted_row row, real u, real r, pack sine)
+{
+    const pack room = counted_room(u, r, sine);
+    return counted_level(row, u, counted_place(row, room, counted_crossing(row, u, r, room)));
+}
+
+FN pack counted_mean(pack level, pack scale, pack base)
+{
+    const pack mean = PFMA(level, scale, base);
+    return PSELECT(mean > PK(COUNTED_LEAST_MEAN), mean, PK(COUNTED_LEAST_MEAN));
+}
+
+/* Deviance of a cell. */
+FN pack counted_cost(real k, pack count, pack mean)
+{
+    const pack excess = mean - count, wide = count + PACK_OF(k);
+    const pmask some = count > PK(0.0);
+    const pack near = PSELECT(some, count * m_deviance(PDIVIDE(excess, PSELECT(some, count, PK(1.0)))), mean),
+               far = wide * m_deviance(PDIVIDE(excess, wide));
+    return pflush(PK(2.0) * (near - far));
+}
+
+/* Its derivative by the mean. */
+FN pack counted_slope(real k, pack count, pack mean)
+{
+    return pflush(PDIVIDE(PACK_OF(R(2.0) * k) * (mean - count), mean * (mean + PACK_OF(k))));
+}
+
+FN pack counted_normal(pack z)
+{
+    return pflush(PK(0.3989422804014327) * m_exp(PK(-0.5) * z * z));
+}

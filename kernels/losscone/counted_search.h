@@ -1,0 +1,279 @@
+/* counted_search.h: the least deviance over U and r, proven by branch and bound.
+ *
+ *   slices of U ─► bound ─► least bound first ─► descend from its centre if that is the lowest so far
+ *                                             └─► halve the box
+ *
+ * A box goes if its bound reaches the lowest deviance, or if the deviance is convex in it and the lowest point
+ * is inside. Slivers below BOX_SLIVER are lost. */
+#pragma once
+
+#include "losscone/counted_bound.h"
+
+#define COUNTED_CLOSE LIMIT(1e-7, 2e-5) /* of 1 + deviance */
+#define BOX_SLIVER LIMIT(1e-9, 1e-5)    /* of r; of U, in parts of |U| + 1 V */
+#define COUNTED_STEPS 60
+#define COUNTED_ENOUGH LIMIT(1e-10, 1e-6) /* a descent's gain, of 1 + deviance */
+#define COUNTED_SPACE R(3.0)              /* change of ln U that counts as much as that of ln r */
+
+#define COUNTED_BOX(i) (s + COUNTED_BOXES + COUNTED_ENTRY * (size_t)(i))
+
+/* Slices of U, cut at 0. */
+TABLE(elem, counted_edges, COUNTED_SLICES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0), ELEM(-50.0),
+                                             ELEM(-15.0),  ELEM(-4.0),   ELEM(0.0),    ELEM(4.0)};
+
+/* Sums of a point's row: deviance, slopes by v and r, Fisher's matrix. */
+enum counted_point_sum { POINT_VALUE, POINT_BY_V, POINT_BY_R, POINT_VV, POINT_VR, POINT_RR, POINT_SUMS };
+
+FN void counted_point_row(COUNTED_PARAMETERS, u32 i, real u, real r)
+{
+    const counted_row row = counted_row_of(mr, sweep, i);
+    const counted_between between = counted_undecided(s, i, u, u, r, r);
+    const pack zero = PK(0.0), one = PK(1.0);
+    const real sign = u < R(0.0) ? R(-1.0) : R(1.0);
+    acc8 sums[POINT_SUMS];
+    for (u32 n = 0; n < POINT_SUMS; n++) sums[n] = acc8_zero();
+    for (u32 j = between.first & ~7u; j < between.last; j += 8)
+        for (u32 l = 0; l < 8; l += PACK) {
+            const u32 at = i * SWEEP_CELLS + j + l, part = l / PACK;
+            const pack sine = LOADP(s + COUNTED_SINE, at), count = LOADP(s + COUNTED_COUNTS, at),
+                       scale = LOADP(s + COUNTED_SCALES, at), room = counted_room(u, r, sine),
+                       crossing = counted_crossing(row, u, r, room), z = counted_place(row, room, crossing),
+                       mean = counted_mean(counted_level(row, u, z), scale, LOADP(s + COUNTED_BASES, at));
+            const pmask here = AND(sine >= PACK_OF(between.in), sine < PACK_OF(between.out));
+            const pack h = PDIVIDE(one, PACK_OF(r)) + PDIVIDE(PACK_OF(sign), PSELECT(room > PK(COUNTED_ROOM), room, one));
+            const pack turn = PSELECT(room > PK(COUNTED_ROOM),
+                                      pflush(scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
+                                             counted_normal(z) *
+                                             (one - PDIVIDE(PACK_OF(row.spacecraft), crossing))),
+                                      zero);
+            const pack slope = pflush(counted_slope(row.k, count, mean) * turn),
+                       weight = pflush(PDIVIDE(PACK_OF(R(2.0) * row.k) * turn, mean * (mean + PACK_OF(row.k))) * turn);
+            const pack terms[POINT_SUMS] = {counted_cost(row.k, count, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
+            for (u32 n = 0; n < POINT_SUMS; n++)
+                sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
+        }
+    for (u32 n = 0; n < POINT_SUMS; n++)
+        (s + COUNTED_POINT)[n * SWEEP_SLOTS + i] =
+            acc8_total(sums[n]) + (n == POINT_VALUE ? counted_decided(s, i, between) : R(0.0));
+}
+
+typedef struct {
+    real u, r, value, by_v, by_r, vv, vr, rr;
+} counted_point;
+
+FN real counted_point_sum_of(u32 rows, GLOBAL const real *s, u32 n)
+{
+    real sum = R(0.0);
+    for (u32 i = 0; i < rows; i++) sum = sum + (s + COUNTED_POINT)[n * SWEEP_SLOTS + i];
+    return flush(sum);
+}
+
+/* The whole team calls it, up to a barrier. */
+FN_LARGE counted_point counted_at(COUNTED_PARAMETERS, real u, real r)
+{
+    const u32 rows = sweep_rows(mi);
+    TEAM_BARRIER();
+    TEAM_FOR(i, rows) counted_point_row(COUNTED, i, u, r);
+    TEAM_BARRIER();
+    counted_point p;
+    p.u = u;
+    p.r = r;
+    p.value = counted_point_sum_of(rows, s, POINT_VALUE);
+    p.by_v = counted_point_sum_of(rows, s, POINT_BY_V);
+    p.by_r = counted_point_sum_of(rows, s, POINT_BY_R);
+    p.vv = counted_point_sum_of(rows, s, POINT_VV);
+    p.vr = counted_point_sum_of(rows, s, POINT_VR);
+    p.rr = counted_point_sum_of(rows, s, POINT_RR);
+    return p;
+}
+
+FN real limited_to(real x, real low, real high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Levenberg-Marquardt by Fisher's matrix (J. SIAM 11 (1963) 431), in the bounds u0 .. u1 of one sign. u0 ==
+ * u1: only r. The whole team calls it. */
+FN_LARGE counted_point counted_descend(COUNTED_PARAMETERS, counted_point at, real u0, real u1)
+{
+    const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER);
+    real damping = R(1e-3);
+    for (u32 step = 0; step < COUNTED_STEPS; step++) {
+        const u32 free_u = u0 < u1 && at.vv > R(0.0) && ((at.by_v < R(0.0)) == (at.u < R(0.0)) ? at.u > u0 : at.u < u1),
+                  free_r = at.rr > R(0.0) && (at.by_r < R(0.0) ? at.r < r1 : at.r > r0);
+        const real vv = at.vv * (R(1.0) + damping), rr = at.rr * (R(1.0) + damping),
+                   det = FMA(vv, rr, -at.vr * at.vr);
+        real by_v = R(0.0), by_r = R(0.0);
+        if (free_u && free_r && det > R(0.0)) {
+            by_v = flush(DIVIDE(FMA(at.vr, at.by_r, -rr * at.by_v), det));
+            by_r = flush(DIVIDE(FMA(at.vr, at.by_v, -vv * at.by_r), det));
+        } else {
+            if (free_u) by_v = flush(DIVIDE(-at.by_v, vv));
+            if (free_r) by_r = flush(DIVIDE(-at.by_r, rr));
+        }
+        by_v = limited_to(by_v, R(-1.0), R(1.0));
+        const real u = free_u ? limited_to(at.u * FIRST(m_exp(PACK_OF(by_v))), u0, u1) : at.u,
+                   r = limited_to(at.r + by_r, r0, r1);
+        if (u == at.u && r == at.r) return at;
+        const counted_point next = counted_at(COUNTED, u, r);
+        if (next.value < at.value) {
+            const real gain = at.value - next.value;
+            at = next;
+            damping = damping > R(1e-6) ? R(0.1) * damping : damping;
+            if (!(gain > COUNTED_ENOUGH * (R(1.0) + at.value))) return at;
+        } else {
+            damping = R(10.0) * damping;
+            if (damping > R(1e6)) return at;
+        }
+    }
+    return at;
+}
+
+/* ---- the list of boxes; by one worker ---- */
+
+FN counted_box counted_box_at(GLOBAL const real *entry)
+{
+    return counted_box_of(entry[0], entry[1], entry[2], entry[3]);
+}
+
+FN void counted_put(GLOBAL real *s, u32 i, real u0, real u1, real r0, real r1, real bound)
+{
+    GLOBAL real *entry = COUNTED_BOX(i);
+    entry[0] = u0;
+    entry[1] = u1;
+    entry[2] = r0;
+    entry[3] = r1;
+    entry[4] = bound;
+}
+
+/* Takes the box of the least bound; the last takes its place. Returns its bound. */
+FN real counted_take(GLOBAL real *s, u32 count, PRIVATE counted_box *box)
+{
+    u32 least = 0;
+    for (u32 i = 1; i < count; i++) least = COUNTED_BOX(i)[4] < COUNTED_BOX(least)[4] ? i : least;
+    const real bound = COUNTED_BOX(least)[4];
+    *box = counted_box_at(COUNTED_BOX(least));
+    for (u32 n = 0; n < COUNTED_ENTRY; n++) COUNTED_BOX(least)[n] = COUNTED_BOX(count - 1)[n];
+    return bound;
+}
+
+/* Halves, in U or in r. */
+FN void counted_halve(GLOBAL real *s, counted_box box)
+{
+    const real wide = box.curved ? R(2.0) * box.half_v : flush(DIVIDE(box.u1 - box.u0, R(10.0) + size_of(box.u0 + box.u1))),
+               tall = flush(DIVIDE(COUNTED_SPACE * (box.r1 - box.r0), box.r));
+    const u32 in_r = tall > wide || box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
+    const u32 n = U32_OF(s[COUNTED_WAITING]);
+    counted_put(s, n, box.u0, in_r ? box.u1 : box.u, box.r0, in_r ? box.r : box.r1, R(0.0));
+    counted_put(s, n + 1, in_r ? box.u0 : box.u, box.u1, in_r ? box.r : box.r0, box.r1, R(0.0));
+}
+
+/* Bounds of boxes `first` .. `last` - 1, which take the places of those that stay. The whole team calls it. */
+FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real limit, real u, real r)
+{
+    const u32 rows = sweep_rows(mi);
+    for (u32 k = first; k < last; k++) {
+        const counted_box box = counted_box_at(COUNTED_BOX(k));
+        TEAM_FOR(i, rows) counted_bound_row(COUNTED, box, i, s + COUNTED_TOTALS);
+        TEAM_BARRIER();
+        ONE_WORKER
+        {
+            const real own = counted_bound(rows, s + COUNTED_TOTALS, box, u, r), bound = own > least ? own : least;
+            const u32 n = U32_OF(s[COUNTED_WAITING]);
+            if (bound < limit) {
+                counted_put(s, n, box.u0, box.u1, box.r0, box.r1, bound);
+                s[COUNTED_WAITING] = REAL_OF(n + 1);
+            }
+            s[COUNTED_BOUNDED] = s[COUNTED_BOUNDED] + R(1.0);
+        }
+        TEAM_BARRIER();
+    }
+}
+
+FN void counted_begin(COUNTED_PARAMETERS, real u0, real u1)
+{
+    const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER), middle = R(0.5) * (r0 + r1);
+    real low = u0;
+    u32 n = 0;
+    for (u32 k = 0; k <= COUNTED_SLICES; k++) {
+        const real edge = k < COUNTED_SLICES ? REAL_OF(counted_edges[k]) : u1, high = edge < u1 ? edge : u1;
+        if (!(high > low) && !(k == COUNTED_SLICES && n == 0)) continue;
+        counted_put(s, n++, low, high, r0, middle, R(0.0));
+        counted_put(s, n++, low, high, middle, r1, R(0.0));
+        low = high;
+    }
+    s[COUNTED_WAITING] = R(0.0);
+    s[COUNTED_BOUNDED] = R(0.0);
+    s[COUNTED_FOUND] = REAL_OF(n);
+}
+
+/* The box's side of U = 0, for descents. */
+FN real counted_least_u(real u0, real u)
+{
+    return u > R(0.0) && u0 < R(0.0) ? R(1e-6) : u0;
+}
+FN real counted_most_u(real u1, real u)
+{
+    return u < R(0.0) && u1 > R(0.0) ? R(-1e-6) : u1;
+}
+
+/* The lowest point in u0 .. u1, if it is below `limit`: value UNBOUNDED_DEVIANCE says that there is none.
+ * COUNTED_PROVEN: no point has less. The whole team calls it, up to a barrier. */
+FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real limit)
+{
+    counted_point best;
+    best.value = UNBOUNDED_DEVIANCE;
+    best.u = best.r = R(-1e30);
+    TEAM_BARRIER();
+    ONE_WORKER counted_begin(COUNTED, u0, u1);
+    TEAM_BARRIER();
+    const u32 slices = U32_OF(s[COUNTED_FOUND]);
+    counted_judge(COUNTED, 0, slices, R(0.0), limit, best.u, best.r);
+    real proven = UNBOUNDED_DEVIANCE;
+    u32 waiting = U32_OF(s[COUNTED_WAITING]);
+    while (waiting > 0) {
+        TEAM_BARRIER();
+        counted_box box = counted_box_at(COUNTED_BOX(0));
+        ONE_WORKER
+        {
+            const real least = counted_take(s, waiting, &box);
+            GLOBAL real *turn = s + COUNTED_TURN;
+            turn[0] = box.u0;
+            turn[1] = box.u1;
+            turn[2] = box.r0;
+            turn[3] = box.r1;
+            turn[4] = least;
+            s[COUNTED_WAITING] = REAL_OF(waiting - 1);
+        }
+        TEAM_BARRIER();
+        box = counted_box_at(s + COUNTED_TURN);
+        const real least = (s + COUNTED_TURN)[4], lowest = best.value < limit ? best.value : limit,
+                   enough = lowest - COUNTED_CLOSE * (R(1.0) + lowest);
+        const u32 full = waiting + 1 >= COUNTED_BOXES_MOST || s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]);
+        if (least >= enough || full) {
+            proven = least;
+            break;
+        }
+        const counted_point centre = counted_at(COUNTED, box.u, box.r);
+        if (centre.value < lowest) {
+            const counted_point found = counted_descend(COUNTED, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u));
+            best = found.value < best.value ? found : best;
+        }
+        const real now = best.value < limit ? best.value : limit;
+        const u32 sliver = box.r1 - box.r0 < BOX_SLIVER && box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
+        waiting = waiting - 1;
+        if (!sliver) {
+            ONE_WORKER counted_halve(s, box);
+            TEAM_BARRIER();
+            counted_judge(COUNTED, waiting, waiting + 2, least, now - COUNTED_CLOSE * (R(1.0) + now), best.u, best.r);
+            waiting = U32_OF(s[COUNTED_WAITING]);
+        }
+    }
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        s[COUNTED_PROVEN] = proven < best.value ? proven : best.value;
+    }
+    TEAM_BARRIER();
+    return best;
+}

@@ -1,0 +1,69 @@
+/* counted_set.h: the potentials around the minimum whose deviance, least over r, is within a limit.
+ *
+ * An end lies between a potential inside and one outside. The deviance's square root is nearly linear in U,
+ * which tells where to look next. A potential is inside if a descent in r finds a deviance within the limit,
+ * outside if a search over all r finds none. */
+#pragma once
+
+#include "losscone/counted_search.h"
+
+#define SET_TURNS 40
+#define SET_NEAR R(0.01) /* of an end's distance from the minimum: precise enough */
+#define SET_OUTWARD R(1.5)
+
+/* The deviance at u, least over r: exact enough to tell inside from outside. */
+FN_LARGE counted_point set_at(COUNTED_PARAMETERS, real u, real r, real limit)
+{
+    const counted_point near = counted_descend(COUNTED, counted_at(COUNTED, u, r), u, u);
+    if (near.value <= limit) return near;
+    const counted_point found = counted_search(COUNTED, u, u, near.value);
+    return found.value < near.value ? found : near;
+}
+
+/* An end's next potential, between `in` and `out`. */
+FN real set_between(counted_point in, counted_point out, real least, real limit)
+{
+    const real a = SQRT(in.value > least ? in.value - least : R(0.0)), b = SQRT(out.value - least),
+               c = SQRT(limit - least), part = b > a ? flush(DIVIDE(c - a, b - a)) : R(0.5);
+    return FMA(limited_to(part, R(0.1), R(0.9)), out.u - in.u, in.u);
+}
+
+/* The end on one side of the minimum: the nearest potential known to be outside, or the bound. */
+FN_LARGE real set_end(COUNTED_PARAMETERS, counted_point best, real limit, real bound, real step)
+{
+    counted_point in = best, out = best;
+    real away = step;
+    u32 found = 0;
+    for (u32 turn = 0; turn < SET_TURNS; turn++) {
+        if (!found) {
+            if (in.u == bound) return bound;
+            const real u = bound < best.u ? (best.u - away > bound ? best.u - away : bound)
+                                          : (best.u + away < bound ? best.u + away : bound);
+            const counted_point next = set_at(COUNTED, u, in.r, limit);
+            found = next.value > limit;
+            if (found)
+                out = next;
+            else
+                in = next;
+            away = SET_OUTWARD * away;
+        } else {
+            if (!(size_of(out.u - in.u) > SET_NEAR * size_of(out.u - best.u))) break;
+            const counted_point next = set_at(COUNTED, set_between(in, out, best.value, limit), in.r, limit);
+            if (next.value > limit)
+                out = next;
+            else
+                in = next;
+        }
+    }
+    return found ? out.u : in.u;
+}
+
+/* Half the width that the curvature at the minimum promises. */
+FN real set_step(counted_point best, real limit)
+{
+    const real rest = best.rr > R(0.0) ? flush(DIVIDE(flush(best.vr * best.vr), best.rr)) : R(0.0),
+               curve = best.vv - rest, size = size_of(best.u),
+               v = curve > R(0.0) ? SQRT(flush(DIVIDE(R(2.0) * (limit - best.value), curve))) : R(1.0);
+    const real step = size * (v < R(1.0) ? v : R(1.0));
+    return step > R(0.01) ? step : R(0.01);
+}

@@ -1,0 +1,44 @@
+/* losscone_counted.h: the likelihood of counts, for fits, sets and judgements of the folded edge. */
+#pragma once
+
+#include "moon/losscone/losscone.h"
+
+/* A channel's place and width in ln E; the row's energy is 0. */
+struct losscone_channel {
+    double centre, width;
+};
+/* From the first and the last of its five energies (paritas_losscone_channels). */
+struct losscone_channel losscone_channel_shape(double first, double last);
+
+/* May fits by this method be of counts? */
+static inline bool losscone_method_counts(paritas_losscone_method method)
+{
+    return method == PARITAS_LOSSCONE_METHOD_COUNTS || method == PARITAS_LOSSCONE_METHOD_AUTO;
+}
+/* Does the call take the likelihood of counts? */
+bool losscone_is_counted(const struct losscone_call *call);
+/* Refuses the method counts where it has no answer. */
+paritas_status losscone_counted_check(paritas_context *context, const struct losscone_call *call);
+
+paritas_status losscone_counted_fit(paritas_context *context, const struct losscone_call *call,
+                                    paritas_losscone_result *results);
+/* The least deviance over r at a potential, and that r; two a sweep. */
+paritas_status losscone_counted_profile(paritas_context *context, const struct losscone_call *call,
+                                        double potential, double (*found)[2]);
+/* Deviances of other fits, for comparison: of the hard edge. */
+paritas_status losscone_counted_deviances(paritas_context *context, const struct losscone_call *call,
+                                          paritas_losscone_result *results);
+/* Ends of sets, two a sweep. limits: deviances; not above 0: no set. */
+paritas_status losscone_counted_sets(paritas_context *context, const struct losscone_call *call,
+                                     const paritas_losscone_result *results, const double *limits,
+                                     double (*ends)[2]);
+/* Fills in what speaks of a fit's quality. judged: judged_number. */
+void losscone_counted_judge(const paritas_losscone_options *options, const double *judged,
+                            paritas_losscone_result *r);
+/* Deviance per degree of freedom, at least 1: what the model does not explain widens sets (Birge, Phys. Rev.
+ * 40 (1932) 207). */
+double losscone_counted_scale(const paritas_losscone_result *r);
+/* Of a set of 95 %. */
+double losscone_counted_threshold(const paritas_losscone_result *r);
+/* Relative variance of sweep k's cells beside that of counting. */
+double losscone_scatter_of_counts(const struct losscone_call *call, size_t k);
