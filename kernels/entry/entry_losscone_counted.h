@@ -16,6 +16,7 @@ LOSSCONE_KERNEL(counted)
     GLOBAL const elem *sweep = in + job * COUNTED_IN, *tail = sweep + COUNTED_TAIL;
     GLOBAL elem *answer = out + job * COUNTED_OUT;
     counted_prepare(COUNTED);
+    steps_prepare(COUNTED);
     const counted_point best =
         counted_search(COUNTED, tail[COUNTED_TAIL_FROM], tail[COUNTED_TAIL_TO], UNBOUNDED_DEVIANCE);
     TEAM_FOR(i, sweep_rows(mi)) counted_judge_row(COUNTED, best, i);
@@ -45,6 +46,7 @@ LOSSCONE_KERNEL(counted_set)
     real low = R(0.0), high = R(0.0);
     TEAM_IF(limit > R(0.0)) {
         counted_prepare(COUNTED);
+        steps_prepare(COUNTED);
         const counted_point best = counted_at(COUNTED, tail[COUNTED_TAIL_U], tail[COUNTED_TAIL_R]);
         const real step = set_step(best, limit);
         low = set_end(COUNTED, best, limit, tail[COUNTED_TAIL_FROM], step);

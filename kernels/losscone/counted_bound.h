@@ -9,21 +9,22 @@
  *
  * where K bounds -f''. The slopes of all cells are added before their sizes are taken.
  *
- * Is the deviance convex in all of a box? Then it lies above its tangent planes, and only the box with the
- * minimum remains. f'' >= a for each cell, and the sum of a (1, h') (1, h')^T must be positive. */
+ * Is the deviance convex in all of a box? f'' >= a for each cell. If the sum of a (1, h') (1, h')^T is positive
+ * definite, the deviance lies above a bowl of this curvature, and a box with the minimum in it is done. */
 #pragma once
 
 #include "losscone/counted_cells.h"
 
 #define UNBOUNDED_DEVIANCE R(1e30)
-#define COUNTED_SMALL 1.0 /* a channel's edge moves by less, in z: Taylor's formula */
+#define COUNTED_SMALL 0.8 /* a channel's edge moves by less from the centre, in z: Taylor's formula */
+#define LITTLE_LOST 0.2   /* of a cell's deviance: nobody asks for its least between corners */
 
 /* Sums of a box. */
 enum counted_sum { /* as many as COUNTED_NUMBERS */
     SUM_VALUE,   /* each cell's better bound, without slopes */
     SUM_BY_V,    /* slopes of cells with Taylor's formula */
     SUM_BY_R,
-    SUM_CENTRE,  /* deviance at the centre, if all cells have small edges */
+    SUM_CENTRE,  /* deviance at the centre of cells with small edges, and the least of the others */
     SUM_ALL_BY_V,
     SUM_ALL_BY_R,
     SUM_CURVE,   /* of a, a h', a h'^2 */
@@ -37,6 +38,7 @@ enum counted_sum { /* as many as COUNTED_NUMBERS */
 typedef struct {
     real u0, u1, r0, r1;
     real u, r, half_v, half_r; /* the centre in v and r, half the sides */
+    real per_r, per_r0, per_r1;
     u32 curved;                /* U keeps its sign and size: Taylor's formula holds */
 } counted_box;
 
@@ -49,6 +51,9 @@ FN counted_box counted_box_of(real u0, real u1, real r0, real r1)
     box.r1 = r1;
     box.r = R(0.5) * (r0 + r1);
     box.half_r = R(0.5) * (r1 - r0);
+    box.per_r = DIVIDE(R(1.0), box.r);
+    box.per_r0 = DIVIDE(R(1.0), r0);
+    box.per_r1 = DIVIDE(R(1.0), r1);
     box.curved = (u1 < R(0.0) && u0 > R(8.0) * u1) || (u0 > R(0.0) && u1 < R(8.0) * u0);
     box.u = R(0.5) * (u0 + u1);
     box.half_v = R(0.0);
@@ -72,150 +77,176 @@ FN pack positive(pack a)
 {
     return larger(a, PK(0.0));
 }
-
-/* Cells at the corners of a box. low: at U1, r1, where most of the channel is in the cone. */
-typedef struct {
-    pack room_high, room_low, crossing_high, crossing_low, z_high, z_low;
-    pack count, scale, base, mean_high, mean_low, least;
-} counted_corners;
-
-FN counted_corners counted_corners_of(counted_row row, GLOBAL const real *s, u32 at, counted_box box)
+FN pack size_of_pack(pack a)
 {
-    const pack sine = LOADP(s + COUNTED_SINE, at);
-    counted_corners c;
-    c.room_high = counted_room(box.u0, box.r0, sine);
-    c.room_low = counted_room(box.u1, box.r1, sine);
-    c.crossing_high = counted_crossing(row, box.u0, box.r0, c.room_high);
-    c.crossing_low = counted_crossing(row, box.u1, box.r1, c.room_low);
-    c.z_high = counted_place(row, c.room_high, c.crossing_high);
-    c.z_low = counted_place(row, c.room_low, c.crossing_low);
-    c.count = LOADP(s + COUNTED_COUNTS, at);
-    c.scale = LOADP(s + COUNTED_SCALES, at);
-    c.base = LOADP(s + COUNTED_BASES, at);
-    c.mean_high = counted_mean(counted_level(row, box.u0, c.z_high), c.scale, c.base);
-    c.mean_low = counted_mean(counted_level(row, box.u1, c.z_low), c.scale, c.base);
-    const pack nearest = smaller(larger(c.count, c.mean_low), c.mean_high);
-    c.least = counted_cost(row.k, c.count, nearest);
-    return c;
+    return larger(a, -a);
 }
 
-/* f and its derivatives in a box. */
+/* A cell's least deviance between the corners of a box. */
+FN pack counted_least(counted_row row, counted_box box, counted_cells c)
+{
+    const pack high = counted_mean_of(c, counted_level_at(row, box.u0, box.r0, c.sine)),
+               low = counted_mean_of(c, counted_level_at(row, box.u1, box.r1, c.sine));
+    return counted_cost(row.k, c, smaller(larger(c.count, low), high));
+}
+
+/* A cell in a box by Taylor's formula. */
 typedef struct {
-    pack value, slope, bend;        /* f_c, f'_c; -K */
-    pack curve;                     /* a */
-    pack h, h_least, h_most, h_two; /* h' at the centre and between; the most of |h''| */
-    pack loss;                      /* the least of (f'_c or any f') h'', negative or 0 */
+    pmask tame;                     /* the edge moves little */
+    pack value, slope, h;           /* f_c, f'_c, h' */
+    pack lost;                      /* what curvature takes at most */
+    pack curve, h_least, h_most;    /* a, and bounds of h' */
+    pack turned;                    /* least of f' h'' */
 } counted_taylor;
 
-/* Between the corners: -K and a of f'' = C'' l'^2 + C' l''. */
-FN void counted_curves(counted_row row, counted_box box, counted_corners c, PRIVATE counted_taylor *t)
+/* The channel's edge in a box: z and what bounds it. */
+typedef struct {
+    pack z, below, spread;             /* at the centre, and half the range */
+    pack normal, normal_most, normal_least;
+    pack part, part_most, part_least;  /* dz / d zeta in widths */
+    pack rest;                         /* most of |d^2 z / d zeta^2| */
+} counted_edge;
+
+FN counted_edge counted_edge_of(counted_row row, pack e, pack moved)
 {
-    const real depth = R(1.0) - row.inside;
-    const pack k = PACK_OF(row.k), narrow = PACK_OF(row.narrow), one = PK(1.0), zero = PK(0.0);
-    const pack z0 = smaller(c.z_low, c.z_high), z1 = larger(c.z_low, c.z_high);
-    const pack nearest = PSELECT(z0 > zero, z0, PSELECT(z1 < zero, -z1, zero));
-    const pack most = counted_normal(nearest), least = smaller(counted_normal(z0), counted_normal(z1));
-    const pack part0 = one - PDIVIDE(PACK_OF(row.spacecraft), c.crossing_low),
-               part1 = one - PDIVIDE(PACK_OF(row.spacecraft), c.crossing_high);
-    const pack part = larger(part0, part1), part_least = positive(smaller(part0, part1));
-    const pack rest = larger(PK(0.25), part * (part - one));
-    const pack level = PACK_OF(depth) * narrow * most * part,
-               level_least = PACK_OF(depth) * narrow * least * part_least;
-    const pack steep = pflush(part * narrow), up = PACK_OF(depth) * narrow * most *
-                                                   PFMA(positive(-z0), pflush(part * steep), rest),
-               down = PACK_OF(depth) * narrow * most * PFMA(positive(z1), pflush(part * steep), rest);
-    const pack rise = box.u < R(0.0) ? up : down, fall = box.u < R(0.0) ? down : up; /* of l'' */
-    const pack slope0 = counted_slope(row.k, c.count, c.mean_low), slope1 = counted_slope(row.k, c.count, c.mean_high);
-    const pack wide = c.mean_high + k, bent = PDIVIDE(PDIVIDE(c.count, c.mean_high), c.mean_high) -
-                                              PDIVIDE(PDIVIDE(c.count + k, wide), wide);
-    const pmask convex = bent > zero;
-    const pack under = c.mean_low + k;
-    const pack hollow = PSELECT(convex, zero, PK(2.0) * PDIVIDE(PDIVIDE(c.count + k, under), under));
-    /* not convex: the slope may be larger between */
-    const pack bound1 = PSELECT(convex, slope1,
-                                larger(slope1, PDIVIDE(PK(2.0) * k * (c.mean_high - c.count),
-                                                       c.mean_low * under)));
-    const pack bound0 = PSELECT(convex, slope0, smaller(slope0, slope1));
-    const pack square = pflush(c.scale * level), square_least = pflush(c.scale * level_least);
-    const pack twist = c.scale * larger(positive(-bound0) * rise, positive(bound1) * fall);
-    t->bend = -PFMA(pflush(hollow * square), square, twist);
-    t->curve = PSELECT(convex, pflush(PK(2.0) * bent * square_least) * square_least,
-                       -pflush(hollow * square) * square) -
-               twist;
-    /* any f' h'' */
-    const pack lowest = box.u < R(0.0) ? positive(-bound0) : larger(positive(-bound0), positive(bound1));
-    t->loss = -pflush(lowest * square) * t->h_two;
+    const pack one = PK(1.0), spacecraft = PACK_OF(row.spacecraft), shrunk = one - smaller(moved, PK(0.75)),
+               sum = e + spacecraft, crossing = PSELECT(sum > PK(LOSSCONE_LEAST_ENERGY), sum, PK(LOSSCONE_LEAST_ENERGY)),
+               nearest = e * shrunk + spacecraft,
+               under = PSELECT(nearest > PK(LOSSCONE_LEAST_ENERGY), nearest, PK(LOSSCONE_LEAST_ENERGY)),
+               per_both = pflush(PDIVIDE(e, crossing * under)), low = pflush(shrunk * crossing) * per_both;
+    counted_edge edge;
+    edge.part = pflush(under * per_both);
+    edge.part_most = row.spacecraft > R(0.0) ? one : low;
+    edge.part_least = row.spacecraft > R(0.0) ? low : one;
+    edge.rest = row.spacecraft > R(0.0) ? smaller(PK(0.25), one - low) : low * (low - one);
+    edge.z = counted_limited((m_log(crossing) - PACK_OF(row.centre)) * PACK_OF(row.narrow));
+    edge.spread = pflush(PACK_OF(row.narrow) * edge.part_most * moved);
+    const counted_normal normal = counted_normal_of(edge.z);
+    edge.normal = normal.density;
+    edge.below = normal.below;
+    const pack x = size_of_pack(edge.z) * edge.spread;
+    /* exp(x) <= 1 + x + 0.7 x^2 up to 0.9 */
+    const pack grown = edge.normal * PFMA(x, PFMA(PK(0.7), x, one), one);
+    edge.normal_most = PSELECT(x < PK(0.9), smaller(PK(0.39895), grown), PK(0.39895));
+    edge.normal_least = edge.normal * positive(one - x - PK(0.5) * edge.spread * edge.spread);
+    return edge;
 }
 
-FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_corners c, pack sine)
+/* f'' = C'' l'^2 + C' l'' in the box, from the ranges of mean, l' and l''. */
+FN void counted_curves(counted_row row, counted_box box, counted_edge edge, pack level, counted_cells c,
+                       pack moved, PRIVATE counted_taylor *t)
+{
+    const pack depth = PACK_OF(R(1.0) - row.inside), k = PACK_OF(row.k), narrow = PACK_OF(row.narrow), one = PK(1.0),
+               zero = PK(0.0), two = PK(2.0), count = c.count, scale = c.scale;
+    const pack reach = pflush(depth * edge.normal_most), half = reach * edge.spread,
+               low = counted_mean_of(c, larger(level - half, PACK_OF(row.inside))),
+               high = counted_mean_of(c, smaller(level + half, one));
+    const pack under = low + k, wide = high + k, per_low = pflush(PDIVIDE(one, low * under)),
+               per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high, in_wide = high * per_high,
+               in_under = low * per_low;
+    const pack bent = count * pflush(in_high * in_high) - (count + k) * pflush(in_wide * in_wide);
+    const pmask convex = bent > zero;
+    const pack hollow = PSELECT(convex, zero, pflush(two * (count + k) * pflush(in_under * in_under)));
+    const pack slope_low = two * k * (low - count) * per_low,
+               slope_high = two * k * (high - count) * per_high,
+               most = PSELECT(convex, slope_high, larger(slope_high, two * k * positive(high - count) * per_low)),
+               least = smaller(slope_low, slope_high);
+    const pack steep = pflush(edge.part_most * narrow), turn = pflush(edge.part_most * steep),
+               up = reach * narrow * PFMA(positive(edge.spread - edge.z), turn, edge.rest),
+               down = reach * narrow * PFMA(positive(edge.spread + edge.z), turn, edge.rest);
+    const pack rise = box.u < R(0.0) ? up : down, fall = box.u < R(0.0) ? down : up; /* of l'' */
+    const pack level_most = pflush(scale * reach * steep),
+               level_least = pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least));
+    const pack twist = pflush(scale * larger(positive(-least) * rise, positive(most) * fall));
+    const pack bend = PFMA(pflush(hollow * level_most), level_most, twist);
+    t->curve = PSELECT(convex, pflush(two * bent * level_least) * level_least, -pflush(hollow * level_most) * level_most) - twist;
+    t->lost = PK(0.5) * pflush(bend * moved) * moved;
+    t->turned = -pflush((box.u < R(0.0) ? positive(-least) : larger(positive(-least), positive(most))) * level_most);
+}
+
+FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_cells c)
 {
     counted_taylor t;
-    const pack one = PK(1.0), room = counted_room(box.u, box.r, sine), crossing = counted_crossing(row, box.u, box.r, room),
-               z = counted_place(row, room, crossing),
-               mean = counted_mean(counted_level(row, box.u, z), c.scale, c.base);
     const real sign = box.u < R(0.0) ? R(-1.0) : R(1.0);
-    const pack toward = PACK_OF(sign), near = smaller(c.room_high, c.room_low), far = larger(c.room_high, c.room_low);
-    const pack safe = PSELECT(near > PK(COUNTED_ROOM), near, one),
-               a = PDIVIDE(toward, safe), b = PDIVIDE(toward, PSELECT(far > PK(COUNTED_ROOM), far, one)),
-               r0 = PDIVIDE(one, PACK_OF(box.r0)), r1 = PDIVIDE(one, PACK_OF(box.r1));
-    t.h = PDIVIDE(one, PACK_OF(box.r)) + PDIVIDE(toward, PSELECT(room > PK(COUNTED_ROOM), room, one));
-    t.h_least = r1 + smaller(a, b);
-    t.h_most = r0 + larger(a, b);
-    t.h_two = PFMA(a, a, box.u < R(0.0) ? PK(0.0) : r0 * r0);
-    t.value = counted_cost(row.k, c.count, mean);
-    const pack level = PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) * counted_normal(z) *
-                       (one - PDIVIDE(PACK_OF(row.spacecraft), crossing));
-    t.slope = pflush(counted_slope(row.k, c.count, mean) * pflush(c.scale * level));
-    counted_curves(row, box, c, &t);
+    const pack one = PK(1.0), half_r = PACK_OF(box.half_r), room = counted_room(box.u, box.r, c.sine), near = room - half_r;
+    const pmask apart = near > PK(COUNTED_ROOM);
+    const pack there = PSELECT(apart, room, one), beside = PSELECT(apart, near, one),
+               beyond = PSELECT(apart, room + half_r, one),
+               all = pflush(PDIVIDE(PACK_OF(sign), pflush(there * beside) * beyond)),
+               inverse = pflush(beside * beyond) * all, a = pflush(there * beyond) * all,
+               b = pflush(there * beside) * all;
+    t.h = PACK_OF(box.per_r) + inverse;
+    t.h_least = PACK_OF(box.per_r1) + smaller(a, b);
+    t.h_most = PACK_OF(box.per_r0) + larger(a, b);
+    const pack two = PFMA(a, a, box.u < R(0.0) ? PK(0.0) : PACK_OF(flush(box.per_r0 * box.per_r0))),
+               moved = PFMA(larger(t.h_most, -t.h_least), half_r, PACK_OF(box.half_v));
+    const counted_edge edge = counted_edge_of(row, PACK_OF(sign * box.u * box.r) * PACK_OF(sign) * inverse, moved);
+    const pack level = counted_level(row, box.u, edge.below), mean = counted_mean_of(c, level);
+    t.tame = AND(apart, AND(edge.spread < PK(COUNTED_SMALL), moved < PK(0.75)));
+    t.value = counted_cost(row.k, c, mean);
+    t.slope = pflush(counted_slope(row.k, c, mean) *
+                     pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) * pflush(edge.normal * edge.part)));
+    counted_curves(row, box, edge, level, c, moved, &t);
+    t.turned = t.turned * two;
+    const pack turning = box.u < R(0.0) ? positive(-t.slope) : size_of_pack(t.slope);
+    t.lost = PFMA(PK(0.5) * pflush(turning * two), half_r * half_r, t.lost);
     return t;
 }
 
+/* Adds a pack of cells with Taylor's formula to sums; returns its bounds. */
+FN pack counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE acc8 *sums)
+{
+    const pack zero = PK(0.0);
+    const pmask tame = AND(here, t.tame), better = AND(tame, t.value - t.lost > least);
+    const pack across = t.slope * t.h, cross0 = t.curve * t.h_least, cross1 = t.curve * t.h_most,
+               square0 = t.h_least * t.h_least, square1 = t.h_most * t.h_most,
+               inner = PSELECT(AND(t.h_least < zero, t.h_most > zero), zero, smaller(square0, square1));
+    const pack terms[COUNTED_SUMS] = {
+        zero,
+        PSELECT(better, t.slope, zero),
+        PSELECT(better, across, zero),
+        t.value,
+        t.slope,
+        across,
+        t.curve,
+        smaller(cross0, cross1),
+        larger(cross0, cross1),
+        PFMA(t.curve, PSELECT(t.curve > zero, inner, larger(square0, square1)), t.turned),
+        zero};
+    for (u32 n = SUM_BY_V; n < SUM_LARGE; n++)
+        sums[n].part[part] = sums[n].part[part] + PSELECT(tame, terms[n], zero);
+    const pmask wild = AND(here, PNOT(t.tame));
+    sums[SUM_CENTRE].part[part] = sums[SUM_CENTRE].part[part] + PSELECT(wild, least, zero);
+    sums[SUM_LARGE].part[part] = sums[SUM_LARGE].part[part] + PSELECT(AND(here, PNOT(tame)), PK(1.0), zero);
+    return PSELECT(better, t.value - t.lost, least);
+}
+
 /* Sums of a row, to[sum * SWEEP_SLOTS]. */
-FN void counted_bound_row(COUNTED_PARAMETERS, counted_box box, u32 i, GLOBAL real *to)
+FN_LARGE void counted_bound_row(COUNTED_PARAMETERS, counted_box box, u32 i, GLOBAL real *to)
 {
     const counted_row row = counted_row_of(mr, sweep, i);
     const counted_between between = counted_undecided(s, i, box.u0, box.u1, box.r0, box.r1);
-    const pack zero = PK(0.0), half_v = PACK_OF(box.half_v), half_r = PACK_OF(box.half_r);
+    const pack zero = PK(0.0);
     acc8 sums[COUNTED_SUMS];
     for (u32 n = 0; n < COUNTED_SUMS; n++) sums[n] = acc8_zero();
     for (u32 j = between.first & ~7u; j < between.last; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 at = i * SWEEP_CELLS + j + l, part = l / PACK;
-            const pack sine = LOADP(s + COUNTED_SINE, at);
-            const pmask here = AND(sine >= PACK_OF(between.in), sine < PACK_OF(between.out));
+            const counted_cells c = counted_cells_at(s, at);
+            const pmask here = AND(c.sine >= PACK_OF(between.in), c.sine < PACK_OF(between.out));
             if (!PANY(here)) continue;
-            const counted_corners c = counted_corners_of(row, s, at, box);
-            const pack moves = c.z_high - c.z_low, change = PSELECT(moves < zero, -moves, moves);
-            const pmask tame = AND(AND(here, change < PK(COUNTED_SMALL)),
-                                   AND(c.room_high > PK(COUNTED_ROOM), c.room_low > PK(COUNTED_ROOM)));
-            pack value = c.least;
-            if (box.curved && PANY(tame)) {
-                const counted_taylor t = counted_taylor_of(row, box, c, sine);
-                const pack size = larger(t.h_most, -t.h_least), moved = PFMA(size, half_r, half_v),
-                           lost = PFMA(PK(-0.5) * t.bend * moved, moved,
-                                       PK(0.5) * positive(-t.slope * (box.u < R(0.0) ? t.h_two : -t.h_two)) *
-                                           half_r * half_r);
-                const pack down = box.u < R(0.0) ? lost : PFMA(PK(0.5) * larger(t.slope, -t.slope) * t.h_two, half_r * half_r, PK(-0.5) * t.bend * moved * moved);
-                const pmask better = AND(tame, t.value - down > c.least);
-                value = PSELECT(better, t.value - down, c.least);
-                const pack cross0 = t.curve * t.h_least, cross1 = t.curve * t.h_most;
-                const pack squares0 = t.h_least * t.h_least, squares1 = t.h_most * t.h_most,
-                           inner = PSELECT(AND(t.h_least < zero, t.h_most > zero), zero, smaller(squares0, squares1));
-                const pack terms[COUNTED_SUMS] = {
-                    zero, PSELECT(better, t.slope, zero), PSELECT(better, t.slope * t.h, zero),
-                    t.value, t.slope, t.slope * t.h, t.curve, smaller(cross0, cross1), larger(cross0, cross1),
-                    PFMA(t.curve, PSELECT(t.curve > zero, inner, larger(squares0, squares1)), t.loss), zero};
-                for (u32 n = SUM_BY_V; n < SUM_LARGE; n++)
-                    sums[n].part[part] = sums[n].part[part] + PSELECT(tame, terms[n], zero);
-            }
+            const counted_taylor t = counted_taylor_of(row, box, c);
+            const pmask asked = AND(here, PNOT(AND(t.tame, t.lost < PK(LITTLE_LOST))));
+            pack least = zero;
+            if (PANY(asked)) /* by cell: its neighbours in the pack must not matter */
+                least = PSELECT(asked, counted_least(row, box, c), zero);
+            const pack value = counted_add(t, here, least, part, sums);
             sums[SUM_VALUE].part[part] = sums[SUM_VALUE].part[part] + PSELECT(here, value, zero);
-            sums[SUM_LARGE].part[part] = sums[SUM_LARGE].part[part] +
-                                         PSELECT(AND(here, PNOT(tame)), PK(1.0), zero);
         }
+    counted_put_sums(sums, COUNTED_SUMS, i, to);
     const real decided = counted_decided(s, i, between);
-    for (u32 n = 0; n < COUNTED_SUMS; n++)
-        to[n * SWEEP_SLOTS + i] =
-            acc8_total(sums[n]) + (n == SUM_VALUE || n == SUM_CENTRE ? decided : R(0.0));
+    to[8 * (SUM_VALUE * SWEEP_SLOTS + i)] = to[8 * (SUM_VALUE * SWEEP_SLOTS + i)] + decided;
+    to[8 * (SUM_CENTRE * SWEEP_SLOTS + i)] = to[8 * (SUM_CENTRE * SWEEP_SLOTS + i)] + decided;
 }
 
 FN real size_of(real x)
@@ -223,28 +254,58 @@ FN real size_of(real x)
     return x < R(0.0) ? -x : x;
 }
 
+FN real limited_by(real x, real size)
+{
+    return x < -size ? -size : x > size ? size : x;
+}
+
+/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 for |v| <= half_v, |r| <= half_r; positive definite. */
+FN real counted_edge_least(real g, real curve, real half)
+{
+    const real at = limited_by(flush(DIVIDE(-g, curve)), half);
+    return FMA(g, at, R(0.5) * flush(curve * at) * at);
+}
+
+FN real counted_bowl(real gv, real gr, real vv, real vr, real rr, real half_v, real half_r)
+{
+    const real det = FMA(vv, rr, -vr * vr), v = flush(DIVIDE(FMA(vr, gr, -rr * gv), det)),
+               r = flush(DIVIDE(FMA(vr, gv, -vv * gr), det));
+    if (size_of(v) <= half_v && size_of(r) <= half_r) return R(0.5) * FMA(gv, v, gr * r);
+    real least = UNBOUNDED_DEVIANCE;
+    for (u32 side = 0; side < 2; side++) {
+        const real a = side ? half_v : -half_v, b = side ? half_r : -half_r;
+        const real on_v = FMA(gv, a, R(0.5) * flush(vv * a) * a) +
+                          counted_edge_least(FMA(vr, a, gr), rr, half_r),
+                   on_r = FMA(gr, b, R(0.5) * flush(rr * b) * b) +
+                          counted_edge_least(FMA(vr, b, gv), vv, half_v);
+        least = on_v < least ? on_v : least;
+        least = on_r < least ? on_r : least;
+    }
+    return least;
+}
+
 /* The bound from a box's sums. In a convex box with the point (u, r), where slopes vanish, no other point is
  * lower: UNBOUNDED_DEVIANCE. */
 FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u, real r)
 {
     real total[COUNTED_SUMS];
-    for (u32 n = 0; n < COUNTED_SUMS; n++) {
-        total[n] = R(0.0);
-        for (u32 i = 0; i < rows; i++) total[n] = total[n] + sums[n * SWEEP_SLOTS + i];
-    }
+    for (u32 n = 0; n < COUNTED_SUMS; n++) total[n] = counted_total(rows, sums, n);
     const real bound = total[SUM_VALUE] - size_of(total[SUM_BY_V]) * box.half_v -
                        size_of(total[SUM_BY_R]) * box.half_r;
-    if (!box.curved || total[SUM_LARGE] > R(0.0)) return bound;
-    const real across = size_of(total[SUM_ACROSS_LEAST]) > size_of(total[SUM_ACROSS_MOST])
-                            ? total[SUM_ACROSS_LEAST]
-                            : total[SUM_ACROSS_MOST];
+    if (!box.curved) return bound;
     const u32 flat = box.u0 == box.u1; /* only r is free */
-    const u32 convex = total[SUM_SQUARE] > R(0.0) &&
-                       (flat || (total[SUM_CURVE] > R(0.0) &&
-                                 flush(total[SUM_CURVE] * total[SUM_SQUARE]) > across * across));
+    const real vv = flat ? R(1.0) : total[SUM_CURVE], rr = total[SUM_SQUARE];
+    if (!(vv > R(0.0) && rr > R(0.0))) return bound;
+    const real vr = flat ? R(0.0) : R(0.5) * (total[SUM_ACROSS_LEAST] + total[SUM_ACROSS_MOST]),
+               open = flat ? R(0.0) : R(0.5) * (total[SUM_ACROSS_MOST] - total[SUM_ACROSS_LEAST]),
+               shape = SQRT(flush(DIVIDE(rr, vv)));
+    /* 2 |v r| <= shape v^2 + r^2 / shape */
+    const real less_v = FMA(-open, shape, vv), less_r = rr - flush(DIVIDE(open, shape));
+    const u32 convex = less_v > R(0.0) && less_r > R(0.0) && flush(less_v * less_r) > vr * vr;
     if (!convex) return bound;
-    if (u >= box.u0 && u <= box.u1 && r >= box.r0 && r <= box.r1) return UNBOUNDED_DEVIANCE;
-    const real tangent = total[SUM_CENTRE] - size_of(total[SUM_ALL_BY_V]) * box.half_v -
-                         size_of(total[SUM_ALL_BY_R]) * box.half_r;
-    return tangent > bound ? tangent : bound;
+    if (total[SUM_LARGE] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 && r <= box.r1)
+        return UNBOUNDED_DEVIANCE;
+    const real bowl = total[SUM_CENTRE] + counted_bowl(flat ? R(0.0) : total[SUM_ALL_BY_V], total[SUM_ALL_BY_R], less_v,
+                                                       vr, less_r, box.half_v, box.half_r);
+    return bowl > bound ? bowl : bound;
 }

@@ -40,6 +40,7 @@ FN void counted_sort(COUNTED_PARAMETERS, u32 i, u32 n)
         sine[j] = NO_SINE;
         (s + COUNTED_COUNTS)[at + j] = R(0.0);
         (s + COUNTED_SCALES)[at + j] = (s + COUNTED_BASES)[at + j] = R(1.0);
+        (s + COUNTED_PER_COUNT)[at + j] = (s + COUNTED_PER_WIDE)[at + j] = R(0.0);
     }
     for (u32 j = 0; j < n; j++) {
         u32 to = U32_OF(place[j]);
@@ -57,10 +58,14 @@ FN void counted_sums(counted_row row, GLOBAL real *s, u32 i, u32 n)
     const u32 at = i * SWEEP_CELLS, to = i * COUNTED_STRIDE;
     GLOBAL real *in_cone = COUNTED_SPARE(0) + at, *outside = COUNTED_SPARE(1) + at;
     for (u32 j = 0; j < n; j += PACK) {
-        const pack count = LOADP(s + COUNTED_COUNTS, at + j), scale = LOADP(s + COUNTED_SCALES, at + j),
-                   base = LOADP(s + COUNTED_BASES, at + j);
-        STOREP(in_cone, j, counted_cost(row.k, count, counted_mean(PACK_OF(row.inside), scale, base)));
-        STOREP(outside, j, counted_cost(row.k, count, counted_mean(PK(1.0), scale, base)));
+        const pack count = LOADP(s + COUNTED_COUNTS, at + j);
+        const pmask some = count > PK(0.0);
+        STOREP(s + COUNTED_PER_COUNT, at + j,
+               PSELECT(some, pflush(PDIVIDE(PK(1.0), PSELECT(some, count, PK(1.0)))), PK(0.0)));
+        STOREP(s + COUNTED_PER_WIDE, at + j, pflush(PDIVIDE(PK(1.0), count + PACK_OF(row.k))));
+        const counted_cells c = counted_cells_at(s, at + j);
+        STOREP(in_cone, j, counted_cost(row.k, c, counted_mean_of(c, PACK_OF(row.inside))));
+        STOREP(outside, j, counted_cost(row.k, c, counted_mean_of(c, PK(1.0))));
     }
     real sum = R(0.0);
     for (u32 k = 0; k <= n; k++) {
@@ -90,6 +95,21 @@ FN void counted_prepare(COUNTED_PARAMETERS)
             FIRST(m_exp(PACK_OF(FMA(COUNTED_SURE, width, row.centre)))) - row.spacecraft;
     }
     TEAM_BARRIER();
+}
+
+/* A row's partial sums of eight, `number` of them, at `to`. */
+FN void counted_put_sums(PRIVATE const acc8 *sums, u32 number, u32 i, GLOBAL real *to)
+{
+    for (u32 n = 0; n < number; n++)
+        for (u32 l = 0; l < 8; l += PACK) STOREP(to, 8 * (n * SWEEP_SLOTS + i) + l, sums[n].part[l / PACK]);
+}
+
+/* Sum n of all rows. */
+FN real counted_total(u32 rows, GLOBAL const real *from, u32 n)
+{
+    acc8 sum = acc8_zero();
+    for (u32 i = 0; i < rows; i++) sum = acc8_add(sum, from, 8 * (n * SWEEP_SLOTS + i));
+    return acc8_total(sum);
 }
 
 /* Cells with a smaller sine; sines rise. */
@@ -127,7 +147,7 @@ FN counted_between counted_undecided(GLOBAL const real *s, u32 i, real u0, real 
     return b;
 }
 
-/* Deviance of the row's other cells. */
+/* Deviance of the row's other cells. Joins a row's first partial sum. */
 FN real counted_decided(GLOBAL const real *s, u32 i, counted_between b)
 {
     return (s + COUNTED_BELOW)[i * COUNTED_STRIDE + b.first] + (s + COUNTED_ABOVE)[i * COUNTED_STRIDE + b.last];

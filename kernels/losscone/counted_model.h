@@ -57,25 +57,16 @@ FN pack counted_crossing(counted_row row, real u, real r, pack room)
     return PSELECT(e > PK(LOSSCONE_LEAST_ENERGY), e, PK(LOSSCONE_LEAST_ENERGY));
 }
 
+FN pack counted_limited(pack z)
+{
+    const pack most = PSELECT(z < PK(COUNTED_FAR), z, PK(COUNTED_FAR));
+    return PSELECT(most > PK(-COUNTED_FAR), most, PK(-COUNTED_FAR));
+}
+
 FN pack counted_place(counted_row row, pack room, pack crossing)
 {
-    const pack z = (m_log(crossing) - PACK_OF(row.centre)) * PACK_OF(row.narrow),
-               most = PSELECT(z < PK(COUNTED_FAR), z, PK(COUNTED_FAR));
-    return PSELECT(room > PK(COUNTED_ROOM), PSELECT(most > PK(-COUNTED_FAR), most, PK(-COUNTED_FAR)),
-                   PK(COUNTED_FAR));
-}
-
-FN pack counted_level(counted_row row, real u, pack z)
-{
-    const real depth = R(1.0) - row.inside;
-    return u < R(0.0) ? PFMA(PACK_OF(depth), m_normal_cdf(z), PACK_OF(row.inside))
-                      : PFMA(PACK_OF(-depth), m_normal_cdf(z), PK(1.0));
-}
-
-FN pack counted_level_at(counted_row row, real u, real r, pack sine)
-{
-    const pack room = counted_room(u, r, sine);
-    return counted_level(row, u, counted_place(row, room, counted_crossing(row, u, r, room)));
+    const pack z = (m_log(crossing) - PACK_OF(row.centre)) * PACK_OF(row.narrow);
+    return PSELECT(room > PK(COUNTED_ROOM), counted_limited(z), PK(COUNTED_FAR));
 }
 
 FN pack counted_mean(pack level, pack scale, pack base)
@@ -84,23 +75,67 @@ FN pack counted_mean(pack level, pack scale, pack base)
     return PSELECT(mean > PK(COUNTED_LEAST_MEAN), mean, PK(COUNTED_LEAST_MEAN));
 }
 
-/* Deviance of a cell. */
-FN pack counted_cost(real k, pack count, pack mean)
+/* Cells that lie side by side. */
+typedef struct {
+    pack sine, count, scale, base, per_count, per_wide;
+} counted_cells;
+
+FN counted_cells counted_cells_at(GLOBAL const real *s, u32 at)
 {
-    const pack excess = mean - count, wide = count + PACK_OF(k);
-    const pmask some = count > PK(0.0);
-    const pack near = PSELECT(some, count * m_deviance(PDIVIDE(excess, PSELECT(some, count, PK(1.0)))), mean),
-               far = wide * m_deviance(PDIVIDE(excess, wide));
+    counted_cells c;
+    c.sine = LOADP(s + COUNTED_SINE, at);
+    c.count = LOADP(s + COUNTED_COUNTS, at);
+    c.scale = LOADP(s + COUNTED_SCALES, at);
+    c.base = LOADP(s + COUNTED_BASES, at);
+    c.per_count = LOADP(s + COUNTED_PER_COUNT, at);
+    c.per_wide = LOADP(s + COUNTED_PER_WIDE, at);
+    return c;
+}
+
+FN pack counted_mean_of(counted_cells c, pack level)
+{
+    return counted_mean(level, c.scale, c.base);
+}
+
+/* Deviances. */
+FN pack counted_cost(real k, counted_cells c, pack mean)
+{
+    const pack excess = mean - c.count,
+               near = PSELECT(c.count > PK(0.0), c.count * m_deviance(pflush(excess * c.per_count)), mean),
+               far = (c.count + PACK_OF(k)) * m_deviance(pflush(excess * c.per_wide));
     return pflush(PK(2.0) * (near - far));
 }
 
-/* Its derivative by the mean. */
-FN pack counted_slope(real k, pack count, pack mean)
+/* Their derivatives by the mean. */
+FN pack counted_slope(real k, counted_cells c, pack mean)
 {
-    return pflush(PDIVIDE(PACK_OF(R(2.0) * k) * (mean - count), mean * (mean + PACK_OF(k))));
+    return pflush(PDIVIDE(PACK_OF(R(2.0) * k) * (mean - c.count), mean * (mean + PACK_OF(k))));
 }
 
-FN pack counted_normal(pack z)
+/* Density of the normal distribution and the part below z. */
+typedef struct {
+    pack density, below;
+} counted_normal;
+
+FN counted_normal counted_normal_of(pack z)
 {
-    return pflush(PK(0.3989422804014327) * m_exp(PK(-0.5) * z * z));
+    const pack size = PSELECT(z < PK(0.0), -z, z), gauss = m_gauss(size, PK(0.5)),
+               tail = pflush(PK(0.5) * gauss * m_erfcx(PK(M_SQRT_HALF) * size));
+    counted_normal n;
+    n.density = pflush(PK(0.3989422804014327) * gauss);
+    n.below = PSELECT(z < PK(0.0), tail, PK(1.0) - tail);
+    return n;
+}
+
+/* The level where `below` of the channel lies below the crossing. */
+FN pack counted_level(counted_row row, real u, pack below)
+{
+    const real depth = R(1.0) - row.inside;
+    return u < R(0.0) ? PFMA(PACK_OF(depth), below, PACK_OF(row.inside)) : PFMA(PACK_OF(-depth), below, PK(1.0));
+}
+
+FN pack counted_level_at(counted_row row, real u, real r, pack sine)
+{
+    const pack room = counted_room(u, r, sine);
+    return counted_level(row, u, counted_normal_of(counted_place(row, room, counted_crossing(row, u, r, room))).below);
 }

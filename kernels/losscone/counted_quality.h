@@ -16,11 +16,10 @@ FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
     for (u32 j = 0; j < n; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 cell = at + j + l, part = l / PACK;
-            const pack sine = LOADP(s + COUNTED_SINE, cell), scale = LOADP(s + COUNTED_SCALES, cell),
-                       base = LOADP(s + COUNTED_BASES, cell), excess = LOADP(s + COUNTED_COUNTS, cell) - base;
-            const pmask here = sine < none;
-            const pack level = counted_level_at(row, best.u, best.r, sine), mean = counted_mean(level, scale, base),
-                       signal = pflush(scale * level);
+            const counted_cells c = counted_cells_at(s, cell);
+            const pmask here = c.sine < none;
+            const pack level = counted_level_at(row, best.u, best.r, c.sine), mean = counted_mean_of(c, level),
+                       signal = pflush(c.scale * level), scale = c.scale, excess = c.count - c.base;
             const pmask deep = AND(here, level < PACK_OF(JUDGED_DEEP * row.inside));
             counted.part[part] = counted.part[part] + PSELECT(here, excess, zero);
             scales.part[part] = scales.part[part] + PSELECT(here, scale, zero);
@@ -33,10 +32,10 @@ FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
                level = share > R(0.0) ? share : R(0.0);
     for (u32 j = 0; j < n; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
-            const u32 cell = at + j + l;
-            const pmask here = LOADP(s + COUNTED_SINE, cell) < none;
-            const pack mean = counted_mean(PACK_OF(level), LOADP(s + COUNTED_SCALES, cell), LOADP(s + COUNTED_BASES, cell));
-            flat.part[l / PACK] = flat.part[l / PACK] + PSELECT(here, counted_cost(row.k, LOADP(s + COUNTED_COUNTS, cell), mean), zero);
+            const counted_cells c = counted_cells_at(s, at + j + l);
+            flat.part[l / PACK] =
+                flat.part[l / PACK] +
+                PSELECT(c.sine < none, counted_cost(row.k, c, counted_mean_of(c, PACK_OF(level))), zero);
         }
     JUDGED_OF(JUDGED_CELLS)[i] = REAL_OF(n);
     JUDGED_OF(JUDGED_FLAT)[i] = acc8_total(flat);

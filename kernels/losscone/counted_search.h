@@ -8,12 +8,16 @@
 #pragma once
 
 #include "losscone/counted_bound.h"
+#include "losscone/counted_steps.h"
 
 #define COUNTED_CLOSE LIMIT(1e-7, 2e-5) /* of 1 + deviance */
 #define BOX_SLIVER LIMIT(1e-9, 1e-5)    /* of r; of U, in parts of |U| + 1 V */
+#define SEARCH_EVERY 4u /* boxes: an early low point spares many */
+#define SMALL_V R(0.04)
+#define SMALL_R R(0.012)
 #define COUNTED_STEPS 60
 #define COUNTED_ENOUGH LIMIT(1e-10, 1e-6) /* a descent's gain, of 1 + deviance */
-#define COUNTED_SPACE R(3.0)              /* change of ln U that counts as much as that of ln r */
+#define COUNTED_SPACE R(2.0)              /* change of ln U that counts as much as that of ln r */
 
 #define COUNTED_BOX(i) (s + COUNTED_BOXES + COUNTED_ENTRY * (size_t)(i))
 
@@ -35,38 +39,31 @@ FN void counted_point_row(COUNTED_PARAMETERS, u32 i, real u, real r)
     for (u32 j = between.first & ~7u; j < between.last; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 at = i * SWEEP_CELLS + j + l, part = l / PACK;
-            const pack sine = LOADP(s + COUNTED_SINE, at), count = LOADP(s + COUNTED_COUNTS, at),
-                       scale = LOADP(s + COUNTED_SCALES, at), room = counted_room(u, r, sine),
-                       crossing = counted_crossing(row, u, r, room), z = counted_place(row, room, crossing),
-                       mean = counted_mean(counted_level(row, u, z), scale, LOADP(s + COUNTED_BASES, at));
-            const pmask here = AND(sine >= PACK_OF(between.in), sine < PACK_OF(between.out));
+            const counted_cells c = counted_cells_at(s, at);
+            const pmask here = AND(c.sine >= PACK_OF(between.in), c.sine < PACK_OF(between.out));
+            if (!PANY(here)) continue;
+            const pack room = counted_room(u, r, c.sine), crossing = counted_crossing(row, u, r, room);
+            const counted_normal normal = counted_normal_of(counted_place(row, room, crossing));
+            const pack mean = counted_mean_of(c, counted_level(row, u, normal.below));
             const pack h = PDIVIDE(one, PACK_OF(r)) + PDIVIDE(PACK_OF(sign), PSELECT(room > PK(COUNTED_ROOM), room, one));
             const pack turn = PSELECT(room > PK(COUNTED_ROOM),
-                                      pflush(scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
-                                             counted_normal(z) *
+                                      pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
+                                             normal.density *
                                              (one - PDIVIDE(PACK_OF(row.spacecraft), crossing))),
                                       zero);
-            const pack slope = pflush(counted_slope(row.k, count, mean) * turn),
+            const pack slope = pflush(counted_slope(row.k, c, mean) * turn),
                        weight = pflush(PDIVIDE(PACK_OF(R(2.0) * row.k) * turn, mean * (mean + PACK_OF(row.k))) * turn);
-            const pack terms[POINT_SUMS] = {counted_cost(row.k, count, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
+            const pack terms[POINT_SUMS] = {counted_cost(row.k, c, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
             for (u32 n = 0; n < POINT_SUMS; n++)
                 sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
         }
-    for (u32 n = 0; n < POINT_SUMS; n++)
-        (s + COUNTED_POINT)[n * SWEEP_SLOTS + i] =
-            acc8_total(sums[n]) + (n == POINT_VALUE ? counted_decided(s, i, between) : R(0.0));
+    counted_put_sums(sums, POINT_SUMS, i, s + COUNTED_POINT);
+    (s + COUNTED_POINT)[8 * i] = (s + COUNTED_POINT)[8 * i] + counted_decided(s, i, between); /* POINT_VALUE */
 }
 
 typedef struct {
     real u, r, value, by_v, by_r, vv, vr, rr;
 } counted_point;
-
-FN real counted_point_sum_of(u32 rows, GLOBAL const real *s, u32 n)
-{
-    real sum = R(0.0);
-    for (u32 i = 0; i < rows; i++) sum = sum + (s + COUNTED_POINT)[n * SWEEP_SLOTS + i];
-    return flush(sum);
-}
 
 /* The whole team calls it, up to a barrier. */
 FN_LARGE counted_point counted_at(COUNTED_PARAMETERS, real u, real r)
@@ -78,12 +75,12 @@ FN_LARGE counted_point counted_at(COUNTED_PARAMETERS, real u, real r)
     counted_point p;
     p.u = u;
     p.r = r;
-    p.value = counted_point_sum_of(rows, s, POINT_VALUE);
-    p.by_v = counted_point_sum_of(rows, s, POINT_BY_V);
-    p.by_r = counted_point_sum_of(rows, s, POINT_BY_R);
-    p.vv = counted_point_sum_of(rows, s, POINT_VV);
-    p.vr = counted_point_sum_of(rows, s, POINT_VR);
-    p.rr = counted_point_sum_of(rows, s, POINT_RR);
+    p.value = counted_total(rows, s + COUNTED_POINT, POINT_VALUE);
+    p.by_v = counted_total(rows, s + COUNTED_POINT, POINT_BY_V);
+    p.by_r = counted_total(rows, s + COUNTED_POINT, POINT_BY_R);
+    p.vv = counted_total(rows, s + COUNTED_POINT, POINT_VV);
+    p.vr = counted_total(rows, s + COUNTED_POINT, POINT_VR);
+    p.rr = counted_total(rows, s + COUNTED_POINT, POINT_RR);
     return p;
 }
 
@@ -168,17 +165,28 @@ FN void counted_halve(GLOBAL real *s, counted_box box)
     counted_put(s, n + 1, in_r ? box.u0 : box.u, box.u1, in_r ? box.r : box.r0, box.r1, R(0.0));
 }
 
+/* Steps bound larger boxes nearly as well. */
+FN u32 counted_is_small(counted_box box)
+{
+    return box.curved && box.half_v < SMALL_V && box.half_r < SMALL_R;
+}
+
 /* Bounds of boxes `first` .. `last` - 1, which take the places of those that stay. The whole team calls it. */
 FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real limit, real u, real r)
 {
     const u32 rows = sweep_rows(mi);
     for (u32 k = first; k < last; k++) {
         const counted_box box = counted_box_at(COUNTED_BOX(k));
-        TEAM_FOR(i, rows) counted_bound_row(COUNTED, box, i, s + COUNTED_TOTALS);
-        TEAM_BARRIER();
+        const real rough = steps_bound(COUNTED, box.u0, box.u1, box.r0, box.r1);
+        const u32 fine = rough < limit && counted_is_small(box);
+        TEAM_IF(fine) {
+            TEAM_FOR(i, rows) counted_bound_row(COUNTED, box, i, s + COUNTED_TOTALS);
+            TEAM_BARRIER();
+        }
         ONE_WORKER
         {
-            const real own = counted_bound(rows, s + COUNTED_TOTALS, box, u, r), bound = own > least ? own : least;
+            const real own = fine ? counted_bound(rows, s + COUNTED_TOTALS, box, u, r) : rough,
+                       higher = own > rough ? own : rough, bound = higher > least ? higher : least;
             const u32 n = U32_OF(s[COUNTED_WAITING]);
             if (bound < limit) {
                 counted_put(s, n, box.u0, box.u1, box.r0, box.r1, bound);
@@ -230,6 +238,7 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
     const u32 slices = U32_OF(s[COUNTED_FOUND]);
     counted_judge(COUNTED, 0, slices, R(0.0), limit, best.u, best.r);
     real proven = UNBOUNDED_DEVIANCE;
+    u32 turns = 0;
     u32 waiting = U32_OF(s[COUNTED_WAITING]);
     while (waiting > 0) {
         TEAM_BARRIER();
@@ -254,10 +263,14 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
             proven = least;
             break;
         }
-        const counted_point centre = counted_at(COUNTED, box.u, box.r);
-        if (centre.value < lowest) {
-            const counted_point found = counted_descend(COUNTED, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u));
-            best = found.value < best.value ? found : best;
+        const u32 turn = turns++;
+        if (turn % SEARCH_EVERY == 0 || (best.value == UNBOUNDED_DEVIANCE && counted_is_small(box))) {
+            const counted_point centre = counted_at(COUNTED, box.u, box.r);
+            if (centre.value < lowest) {
+                const counted_point found = counted_descend(COUNTED, centre, counted_least_u(u0, centre.u),
+                                                            counted_most_u(u1, centre.u));
+                best = found.value < best.value ? found : best;
+            }
         }
         const real now = best.value < limit ? best.value : limit;
         const u32 sliver = box.r1 - box.r0 < BOX_SLIVER && box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));

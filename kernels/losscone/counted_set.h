@@ -2,25 +2,23 @@
  *
  * An end lies between a potential inside and one outside. The deviance's square root is nearly linear in U,
  * which tells where to look next. A potential is inside if a descent in r finds a deviance within the limit,
- * outside if a search over all r finds none. */
+ * outside if it does not and, at the end, a search over all r finds none. */
 #pragma once
 
 #include "losscone/counted_search.h"
 
-#define SET_TURNS 40
+#define SET_TURNS 20u
+#define SET_CUTS 12u
 #define SET_NEAR R(0.01) /* of an end's distance from the minimum: precise enough */
 #define SET_OUTWARD R(1.5)
 
-/* The deviance at u, least over r: exact enough to tell inside from outside. */
-FN_LARGE counted_point set_at(COUNTED_PARAMETERS, real u, real r, real limit)
+/* The deviance at u, least over r near `r`. */
+FN counted_point set_near(COUNTED_PARAMETERS, real u, real r)
 {
-    const counted_point near = counted_descend(COUNTED, counted_at(COUNTED, u, r), u, u);
-    if (near.value <= limit) return near;
-    const counted_point found = counted_search(COUNTED, u, u, near.value);
-    return found.value < near.value ? found : near;
+    return counted_descend(COUNTED, counted_at(COUNTED, u, r), u, u);
 }
 
-/* An end's next potential, between `in` and `out`. */
+/* The next potential, between `in` and `out`. */
 FN real set_between(counted_point in, counted_point out, real least, real limit)
 {
     const real a = SQRT(in.value > least ? in.value - least : R(0.0)), b = SQRT(out.value - least),
@@ -28,34 +26,41 @@ FN real set_between(counted_point in, counted_point out, real least, real limit)
     return FMA(limited_to(part, R(0.1), R(0.9)), out.u - in.u, in.u);
 }
 
+/* A potential outside, from one inside on. Inside at the bound: that is returned. */
+FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in, real limit, real bound, real step)
+{
+    const real origin = in->u;
+    real away = step;
+    counted_point next = *in;
+    while (next.value <= limit && next.u != bound) {
+        *in = next;
+        const real u = bound < origin ? (origin - away > bound ? origin - away : bound)
+                                      : (origin + away < bound ? origin + away : bound);
+        next = set_near(COUNTED, u, in->r);
+        away = SET_OUTWARD * away;
+    }
+    return next;
+}
+
 /* The end on one side of the minimum: the nearest potential known to be outside, or the bound. */
 FN_LARGE real set_end(COUNTED_PARAMETERS, counted_point best, real limit, real bound, real step)
 {
-    counted_point in = best, out = best;
-    real away = step;
-    u32 found = 0;
+    counted_point in = best;
     for (u32 turn = 0; turn < SET_TURNS; turn++) {
-        if (!found) {
-            if (in.u == bound) return bound;
-            const real u = bound < best.u ? (best.u - away > bound ? best.u - away : bound)
-                                          : (best.u + away < bound ? best.u + away : bound);
-            const counted_point next = set_at(COUNTED, u, in.r, limit);
-            found = next.value > limit;
-            if (found)
-                out = next;
-            else
-                in = next;
-            away = SET_OUTWARD * away;
-        } else {
-            if (!(size_of(out.u - in.u) > SET_NEAR * size_of(out.u - best.u))) break;
-            const counted_point next = set_at(COUNTED, set_between(in, out, best.value, limit), in.r, limit);
+        counted_point out = set_outside(COUNTED, &in, limit, bound, step);
+        if (out.value <= limit) return out.u;
+        for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in.u) > SET_NEAR * size_of(out.u - best.u); cut++) {
+            const counted_point next = set_near(COUNTED, set_between(in, out, best.value, limit), in.r);
             if (next.value > limit)
                 out = next;
             else
                 in = next;
         }
+        const counted_point other = counted_search(COUNTED, out.u, out.u, limit);
+        if (other.value > limit) return out.u;
+        in = other;
     }
-    return found ? out.u : in.u;
+    return in.u;
 }
 
 /* Half the width that the curvature at the minimum promises. */
