@@ -1,7 +1,7 @@
 /* er_codes.c: counts as the instrument stored them.
  *
- * Exponent e and mantissa m mean m for e = 0, else (16 + m) 2^(e-1): the first five binary digits of a number.
- * Prescaling shifts four digits out first, so that it leaves the same five digits. */
+ * Exponent e and mantissa m mean m for e = 0, else (16 + m) 2^(e-1): a number's first five binary digits.
+ * Prescaling shifts four digits out first, which leaves the same five. */
 #include "moon/er/er_codes.h"
 
 #define MANTISSAS 16u
