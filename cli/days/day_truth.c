@@ -27,9 +27,9 @@ const struct option options_truth[] = {
      "of injection tests hard and folded"},
     ROW("--counts"),
     {"--as-stored", OPTION_FLAG, NULL,
-     "--counts with --compression archive, --background-rate 10 and --sun-rate 1000, where no other is "
-     "given: "
-     "as the archive's fluxes were made"},
+     "as the archive's fluxes were made: --counts --compression archive --background-rate 10 --sun-rate "
+     "1000; "
+     "each of these may be changed"},
     COUNTS_ROW("--background-rate"),
     COUNTS_ROW("--sun-rate"),
     COUNTS_ROW("--compression"),
