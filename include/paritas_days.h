@@ -87,8 +87,8 @@ typedef enum paritas_potential_source {
     OTHER(S, const double *, theta, "88 inclinations of the cells; NULL: built-in")                        \
     OPTION(S, double, polarity, 0.0, PARITAS_FROM(-1), PARITAS_TO(1), "", "",                              \
            "of all rows, +1 or -1; 0: as day and sources have it")                                         \
-    OPTION(S, double, sunlight, 14.0, PARITAS_FROM(0), PARITAS_TO(180), "--sunlight", "degrees",           \
-           "cells this near the Sun are masked, where its direction is known; 0: none")                    \
+    OPTION(S, double, sunlight, PARITAS_SWEEP_SUNLIGHT, PARITAS_FROM(0), PARITAS_TO(180), "--sunlight",    \
+           "degrees", "cells this near the Sun are masked, where its direction is known; 0: none")         \
     OPTION(S, paritas_normalisation, normalisation, PARITAS_NORMALISATION_RATIO, PARITAS_NO_BOUND,         \
            PARITAS_NO_BOUND, "--normalisation", "",                                                        \
            "flux over the mean or the largest of the row's incident cells, or over the mirrored cell")     \
@@ -238,6 +238,13 @@ typedef enum paritas_true_edge { PARITAS_TRUE_EDGE_LIST(PARITAS_ENUMERATOR) } pa
     ITEM(PARITAS_REGION_PLASMA_SHEET, 3, "plasma-sheet", "150 to 500 eV")
 typedef enum paritas_region { PARITAS_REGION_LIST(PARITAS_ENUMERATOR) } paritas_region;
 
+/* How counts are stored before they become fluxes. */
+#define PARITAS_COMPRESSION_LIST(ITEM)                 \
+    ITEM(PARITAS_COMPRESSION_NONE, 0, "none", "whole") \
+    ITEM(PARITAS_COMPRESSION_ARCHIVE, 1, "archive",    \
+         "as 8-bit logarithms, truncated to the lower end of an interval, as the archive's were")
+typedef enum paritas_compression { PARITAS_COMPRESSION_LIST(PARITAS_ENUMERATOR) } paritas_compression;
+
 /* Two options, NAME_lower and NAME_upper, with one word: the program takes LO:HI. */
 #define PARITAS_RANGE(OPTION, S, name, from, to, least, word, unit, doc)                          \
     OPTION(S, double, name##_lower, from, PARITAS_FROM(least), PARITAS_NO_BOUND, word, unit, doc) \
@@ -275,6 +282,11 @@ typedef enum paritas_region { PARITAS_REGION_LIST(PARITAS_ENUMERATOR) } paritas_
            "fluxes from Poisson counts, in addition to noise; default: no counting noise")                   \
     OPTION(S, double, background_rate, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e6), "--background-rate",         \
            "counts/s", "of a cell, from what is no electron")                                                \
+    OPTION(S, double, sun_rate, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e6), "--sun-rate", "counts/s",           \
+           "of a cell within 14 degrees of the Sun, from its light; 0: the Sun has no place")                \
+    OPTION(S, paritas_compression, compression, PARITAS_COMPRESSION_NONE, PARITAS_NO_BOUND,                  \
+           PARITAS_NO_BOUND, "--compression", "",                                                            \
+           "of counts: none, or 8-bit logarithms, truncated, as the archive's were")                         \
     OPTION(S, double, geometric_factor, PARITAS_SWEEP_GEOMETRIC_FACTOR, PARITAS_FROM(1e-9), PARITAS_TO(1e3), \
            "--geometric-factor", "cm^2 sr", "of the instrument")                                             \
     OPTION(S, double, accumulation, PARITAS_SWEEP_ACCUMULATION, PARITAS_FROM(1e-6), PARITAS_TO(1e6),         \
@@ -303,6 +315,8 @@ typedef struct paritas_synthetic_options {
     PARITAS_OPTIONS_DEFAULTS(paritas_synthetic_options, PARITAS_SYNTHETIC_OPTIONS)
 /* Sets plasma, density, kappa and temperature as they are in a region. */
 PARITAS_API void paritas_synthetic_region(paritas_region region, paritas_synthetic_options *options);
+/* Sets counts, background, light of the Sun and compression as the archive's fluxes have them. */
+PARITAS_API void paritas_synthetic_as_stored(paritas_synthetic_options *options);
 
 /* Truth of sweeps: arrays of n that the caller has. */
 #define PARITAS_TRUTH_LIST(ITEM)                                              \
@@ -324,8 +338,9 @@ typedef struct paritas_truths {
 } paritas_truths;
 
 /* Draws n sweeps from the models that are fitted, with the damage of real files. Numbers of a sweep depend on
- * the seed and its number alone. options: NULL: defaults. losscone: beam and response; may be NULL. Fills the
- * arrays of `truths`. Free the day with paritas_er_day_free, also after a failure. */
+ * the seed and its number alone. options: NULL: defaults; with a sun_rate the day has the Sun's direction.
+ * losscone: beam and response; may be NULL. Fills the arrays of `truths`. Free the day with
+ * paritas_er_day_free, also after a failure. */
 PARITAS_API paritas_status paritas_day_synthesize(paritas_context *context,
                                                   const paritas_synthetic_options *options,
                                                   const paritas_losscone_options *losscone, size_t n,
@@ -337,7 +352,8 @@ PARITAS_API paritas_status paritas_day_synthesize(paritas_context *context,
     ENUMERATION(paritas_environment, PARITAS_ENVIRONMENT_LIST, "Surroundings of the Moon.")              \
     ENUMERATION(paritas_day_setting, PARITAS_DAY_SETTING_LIST, "A setting that may be wrong for a day.") \
     ENUMERATION(paritas_true_edge, PARITAS_TRUE_EDGE_LIST, "The edge of a synthetic cone.")              \
-    ENUMERATION(paritas_region, PARITAS_REGION_LIST, "Plasmas around the Moon.")
+    ENUMERATION(paritas_region, PARITAS_REGION_LIST, "Plasmas around the Moon.")                         \
+    ENUMERATION(paritas_compression, PARITAS_COMPRESSION_LIST, "How counts are stored.")
 #define PARITAS_DAYS_RECORDS(RECORD) \
     RECORD(paritas_day_cause, PARITAS_DAY_CAUSE_FIELDS, "Which setting may be wrong for a day.")
 PARITAS_DAYS_ENUMERATIONS(PARITAS_NAME_FUNCTION)

@@ -22,4 +22,6 @@ typedef struct paritas_sweep_grid {
 #define PARITAS_SWEEP_GEOMETRIC_FACTOR 0.02 /* cm^2 sr */
 #define PARITAS_SWEEP_ACCUMULATION 2.5      /* s of a row, which the cells of a ring share */
 
+#define PARITAS_SWEEP_SUNLIGHT 14.0 /* degrees from the Sun in which its light makes counts */
+
 #endif

@@ -18,27 +18,28 @@ BACKGROUNDS, POTENTIALS = (0, 10), (-20, -100, -300)
 # truth, fit, further options
 COUNTED = {"hard": ("hard", "hard", []), "folded": ("folded", "folded", [])}
 BEFORE = ["--least-counts", "0", "--subtract-background", "none"]
+# counts of the same electrons; the last fit does not know where the Sun is
+CHAINS = {
+    "whole": ["--counts", "--background-rate", "10"],
+    "stored": ["--counts", "--background-rate", "10", "--compression", "archive"],
+    "Sun masked": ["--as-stored"],
+    "Sun kept": ["--as-stored", "--sunlight", "0"],
+}
 
 
-def inject(program, region, background, potential, truth, fit, sweeps, *options):
+def inject(program, region, potential, truth, fit, sweeps, *options):
     """The summary of `paritas losscone inject`, as a dictionary."""
-    command = [
-        program,
-        "losscone",
-        "inject",
-        "--json",
-        "--sweeps",
-        str(sweeps),
-        "--region",
-        region,
-        "--counts",
-    ]
-    command += ["--background-rate", str(background), f"--true-potential={potential}", "--noise", "0"]
-    command += ["--beams", "0", "--truth", truth, "--response", fit, *options]
+    command = [program, "losscone", "inject", "--json", "--sweeps", str(sweeps), "--region", region]
+    command += [f"--true-potential={potential}", "--noise", "0", "--beams", "0"]
+    command += ["--truth", truth, "--response", fit, *options]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stdout)["fits"][0]
+
+
+def counts(background):
+    return ["--counts", "--background-rate", str(background)]
 
 
 def line(*cells):
@@ -66,7 +67,8 @@ def counted(program, sweeps, least):
             for potential in POTENTIALS:
                 cells = []
                 for model, (truth, fit, options) in COUNTED.items():
-                    found = inject(program, region, background, potential, truth, fit, sweeps, *options)
+                    drawn = counts(background)
+                    found = inject(program, region, potential, truth, fit, sweeps, *drawn, *options)
                     least[model] = min(least.get(model, 1.0), found["set_coverage"])
                     cells += numbers(found)
                 out.append(line(region, str(background), str(potential), *cells))
@@ -84,7 +86,8 @@ def without(program, sweeps):
     for potential in POTENTIALS[1:]:
         for model in COUNTED:
             for name, options in cases.items():
-                found = inject(program, "solar-wind", 10, potential, model, model, sweeps, *options)
+                drawn = counts(10)
+                found = inject(program, "solar-wind", potential, model, model, sweeps, *drawn, *options)
                 out.append(line(str(potential), model, name, *numbers(found)))
     return [*out, ""]
 
@@ -95,11 +98,26 @@ def integrals(program, sweeps):
         for potential in POTENTIALS:
             cells = []
             for weights in ("spectrum", "equal"):
-                found = inject(
-                    program, region, 0, potential, "integral", "folded", sweeps, "--response-weights", weights
-                )
+                options = [*counts(0), "--response-weights", weights]
+                found = inject(program, region, potential, "integral", "folded", sweeps, *options)
                 cells += numbers(found)[:2]
             out.append(line(region, str(potential), *cells))
+    return [*out, ""]
+
+
+def stored(program, sweeps):
+    """What storing changes: the same electrons, counted in other ways."""
+    columns = [f"{chain}: {what}" for chain in CHAINS for what in ("bias", "RMSE", "holds")]
+    out = head("truth", "plasma", "U, V", *columns)
+    for truth in ("folded", "integral"):
+        for region in REGIONS:
+            for potential in POTENTIALS:
+                cells = []
+                for chain in CHAINS.values():
+                    found = inject(program, region, potential, truth, "folded", sweeps, *chain)
+                    bias, rmse, _, holds = numbers(found)
+                    cells += [bias, rmse, holds]
+                out.append(line(truth, region, str(potential), *cells))
     return [*out, ""]
 
 
@@ -122,6 +140,19 @@ def part(program, sweeps):
         "The folded edge fitted to data of an integral over the channel:",
         "",
         *integrals(program, sweeps),
+        "### Counts as stored",
+        "",
+        f"{sweeps} sweeps in each row, with 10 counts/s of background. Counts are all noise. The same",
+        "electrons are counted in four ways, and fitted with the folded edge:",
+        "",
+        "| counts | meaning |",
+        "|---|---|",
+        "| whole | as above |",
+        "| stored | truncated to 8-bit logarithms |",
+        "| Sun masked | stored, with light of the Sun; its cells are masked, as by default |",
+        "| Sun kept | the same without this mask |",
+        "",
+        *stored(program, sweeps),
     ]
     return out, least
 

@@ -2,7 +2,7 @@
 #include "days/day_truth.h"
 
 #define ROW(word) LIBRARY_ROW(word, paritas_synthetic_options)
-#define COUNTS_ROW(word) {word, .library = "paritas_synthetic_options", .needs = "--counts"}
+#define COUNTS_ROW(word) {word, .library = "paritas_synthetic_options", .needs = "--counts or --as-stored"}
 const struct option options_truth[] = {
     ROW("--true-potential"),
     ROW("--true-ratio"),
@@ -26,7 +26,13 @@ const struct option options_truth[] = {
      "edge of the cone; integral: averaged over the energy response, each energy by its flux; default: hard, "
      "of injection tests hard and folded"},
     ROW("--counts"),
+    {"--as-stored", OPTION_FLAG, NULL,
+     "as the archive's fluxes were made: --counts --compression archive --background-rate 10 --sun-rate "
+     "1000; "
+     "each of these may be changed"},
     COUNTS_ROW("--background-rate"),
+    COUNTS_ROW("--sun-rate"),
+    COUNTS_ROW("--compression"),
     COUNTS_ROW("--geometric-factor"),
     COUNTS_ROW("--accumulation"),
     COUNTS_ROW("--dead-time"),
@@ -41,6 +47,7 @@ paritas_status truth_plan_open(struct session *session, struct truth_plan *plan)
     plan->draw.polarity = polarities[option_value(session, "--true-polarity")->choice];
     plan->draw.edge = edge ? (paritas_true_edge)edge->choice : PARITAS_TRUE_EDGE_HARD;
     if (region) paritas_synthetic_region((paritas_region)region->choice, &plan->draw);
+    if (option_flag(session, "--as-stored")) paritas_synthetic_as_stored(&plan->draw);
     return options_take(session, "paritas_synthetic_options", &plan->draw);
 }
 
@@ -52,11 +59,13 @@ void truth_plan_describe(const struct truth_plan *plan, struct writer *writer)
                                     draw->plasma ? "" : "--true-temperature",
                                     draw->plasma ? "" : "--channel-width",
                                     draw->counts ? "" : "--background-rate",
+                                    draw->counts ? "" : "--sun-rate",
                                     draw->counts ? "" : "--geometric-factor",
                                     draw->counts ? "" : "--accumulation",
                                     draw->counts ? "" : "--dead-time",
                                     NULL};
     options_write(writer, "paritas_synthetic_options", draw, left_out);
+    if (draw->counts) write_string(writer, "compression", paritas_compression_name(draw->compression));
     if (plan->region)
         write_string(writer, "region", paritas_region_name((paritas_region)plan->region->choice));
     if (draw->polarity == 0.0)

@@ -92,14 +92,40 @@ TEST(a_synthetic_sweep_is_the_same_in_any_batch)
     paritas_er_day *whole, *part;
     options.plasma = options.counts = 1;
     options.missing_cells = 0.05;
-    assert_int_equal(draw_day(context, &options, 6, truth, &whole), PARITAS_OK);
-    options.first = 4;
-    assert_int_equal(draw_day(context, &options, 2, other_truth, &part), PARITAS_OK);
-    assert_memory_equal(whole->flux + 4 * ROWS * CELLS, part->flux, 2 * ROWS * CELLS * sizeof(double));
-    for (size_t i = 0; i < DAYS_TRUTHS; i++)
-        assert_memory_equal(&truth[i][4], &other_truth[i][0], 2 * sizeof(double));
-    paritas_er_day_free(whole);
-    paritas_er_day_free(part);
+    for (int stored = 0; stored < 2; stored++) {
+        if (stored) paritas_synthetic_as_stored(&options);
+        options.first = 0;
+        assert_int_equal(draw_day(context, &options, 6, truth, &whole), PARITAS_OK);
+        options.first = 4;
+        assert_int_equal(draw_day(context, &options, 2, other_truth, &part), PARITAS_OK);
+        assert_memory_equal(whole->flux + 4 * ROWS * CELLS, part->flux, 2 * ROWS * CELLS * sizeof(double));
+        assert_memory_equal(whole->sun_elevation + 4, part->sun_elevation, 2 * sizeof(double));
+        assert_true(isnan(part->sun_azimuth[0]) == !stored);
+        for (size_t i = 0; i < DAYS_TRUTHS; i++)
+            assert_memory_equal(&truth[i][4], &other_truth[i][0], 2 * sizeof(double));
+        paritas_er_day_free(whole);
+        paritas_er_day_free(part);
+    }
+}
+
+TEST(what_is_stored_is_less_than_what_was_counted_by_a_sixteenth_at_most)
+{
+    paritas_synthetic_options options = PARITAS_SYNTHETIC_OPTIONS_DEFAULT;
+    paritas_er_day *drawn, *stored;
+    size_t less = 0;
+    options.counts = 1;
+    options.dead_time = 0.0;
+    assert_int_equal(draw_day(context, &options, 4, truth, &drawn), PARITAS_OK);
+    options.compression = PARITAS_COMPRESSION_ARCHIVE;
+    assert_int_equal(draw_day(context, &options, 4, other_truth, &stored), PARITAS_OK);
+    for (size_t cell = 0; cell < 4 * ROWS * CELLS; cell++) {
+        assert_true(stored->flux[cell] <= drawn->flux[cell]);
+        assert_true(stored->flux[cell] >= drawn->flux[cell] * (16.0 / 17.0));
+        less += stored->flux[cell] < drawn->flux[cell];
+    }
+    assert_true(less > ROWS * CELLS); /* a quarter of the cells, at least */
+    paritas_er_day_free(drawn);
+    paritas_er_day_free(stored);
 }
 
 TEST(a_wrong_polarity_is_the_cause_of_a_day_without_good_sweeps)
@@ -200,6 +226,7 @@ int main(void)
         cmocka_unit_test(files_of_one_date_are_one_day_and_copies_are_left_out),
         cmocka_unit_test(a_sweep_of_several_files_counts_once_whichever_file_is_first),
         cmocka_unit_test(a_synthetic_sweep_is_the_same_in_any_batch),
+        cmocka_unit_test(what_is_stored_is_less_than_what_was_counted_by_a_sixteenth_at_most),
         cmocka_unit_test(a_wrong_polarity_is_the_cause_of_a_day_without_good_sweeps),
         cmocka_unit_test(what_a_sweep_lacks_has_a_word),
         cmocka_unit_test(of_two_fits_the_lesser_misfit_is_preferred),

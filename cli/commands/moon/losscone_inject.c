@@ -14,6 +14,7 @@ static const struct option options[] = {
     {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
     {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
     LIBRARY_ROW("--normalisation", paritas_day_options),
+    LIBRARY_ROW("--sunlight", paritas_day_options),
     {0},
 };
 
@@ -247,6 +248,7 @@ static void answer_json(struct injection *j)
     write_close(w);
     write_object(w, "options", true);
     losscone_plan_describe(&j->plan, &j->options, w);
+    if (j->truth.draw.sun_rate > 0.0) write_number(w, "sunlight", j->options.sunlight);
     truth_plan_describe(&j->truth, w);
     write_close(w);
     write_device(j->session);

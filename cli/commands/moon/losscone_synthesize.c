@@ -64,6 +64,7 @@ struct truths {
     paritas_truths truth;
     const char **date, **utc;
     int64_t *spectrum;
+    double *sun_azimuth, *sun_elevation;
 };
 
 static paritas_status open_truths(struct synthesis *s, struct truths *all)
@@ -72,6 +73,8 @@ static paritas_status open_truths(struct synthesis *s, struct truths *all)
     all->date = arena_elements(s->session, n, sizeof *all->date);
     all->utc = arena_elements(s->session, n, sizeof *all->utc);
     all->spectrum = arena_elements(s->session, n, sizeof *all->spectrum);
+    all->sun_azimuth = arena_numbers(s->session, n);
+    all->sun_elevation = arena_numbers(s->session, n);
     return truths_open(s->session, n, &all->truth);
 }
 
@@ -91,6 +94,8 @@ static paritas_status keep_times(struct synthesis *s, size_t at, const paritas_e
         all->utc[at + k] = arena_copied(s->session, utc, strlen(utc));
         all->date[at + k] = arena_copied(s->session, utc, 10);
         all->spectrum[at + k] = day->number[k];
+        all->sun_azimuth[at + k] = day->sun_azimuth[k];
+        all->sun_elevation[at + k] = day->sun_elevation[k];
     }
     return allocated(s->session);
 }
@@ -107,7 +112,10 @@ static paritas_status write_truths(struct synthesis *s, const struct truths *all
 #undef COLUMN
     };
     struct column_list list = {.session = s->session};
+    const struct named_column sun[] = {{"sun_azimuth", COLUMN_F64, all->sun_azimuth},
+                                       {"sun_elevation", COLUMN_F64, all->sun_elevation}};
     COLUMNS_ADD(&list, n, columns);
+    if (s->plan.draw.sun_rate > 0.0) COLUMNS_ADD(&list, n, sun);
     TRY(allocated(s->session));
     return csv_write(s->session->context, path, "", list.n, list.columns);
 }

@@ -92,6 +92,12 @@ int er_month_days(int year, int month);
 /* [at, end) is YYYY-MM-DDThh:mm:ss[.decimals][Z] in UTC; *time: Unix seconds. False: it is not. */
 bool er_read_utc(const char *at, const char *end, double *time);
 
+/* Half widths in azimuth (degrees), by cell, of the disk with this cosine of its radius around a Sun at that
+ * elevation; < 0: outside. */
+void er_sun_widths(const double *theta, double elevation, double cosine, double *width);
+/* Is a cell of this azimuth in the disk? */
+bool er_sun_is_near(double azimuth, double sun_azimuth, double width);
+
 double er_dot(const double a[3], const double b[3]);
 /* First hit of a ray on the Moon's sphere; false: none. */
 bool er_meets_moon(const double position[3], const double direction[3], double point[3]);

@@ -7,9 +7,7 @@
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)
 #define CELLS ((size_t)PARITAS_SWEEP_CELLS)
 
-/* Half widths in azimuth (degrees), by inclination, of the disk around the Sun with this cosine of its
- * radius; < 0: outside. */
-static void half_widths(const double *theta, double elevation, double cosine, double *width)
+void er_sun_widths(const double *theta, double elevation, double cosine, double *width)
 {
     const double sun_sine = host_sin_degrees(elevation), sun_cosine = host_cos_degrees(elevation);
     for (size_t j = 0; j < CELLS; j++) {
@@ -24,18 +22,23 @@ static void half_widths(const double *theta, double elevation, double cosine, do
     }
 }
 
+bool er_sun_is_near(double azimuth, double sun_azimuth, double width)
+{
+    double apart = azimuth - sun_azimuth; /* both in [-360, 360] */
+    if (apart < 0.0) apart = -apart;
+    while (apart > 360.0) apart -= 360.0;
+    if (apart > 180.0) apart = 360.0 - apart;
+    return width >= 0.0 && apart <= width;
+}
+
 /* Returns how many cells it masked, and the first. */
 static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const double *width, size_t *first)
 {
     size_t masked = 0;
     for (size_t j = 0; j < CELLS; j++) {
         const size_t cell = row * CELLS + j;
-        if (width[j] < 0.0 || day->cell_reason[cell] > PARITAS_ER_NO_COUNTS) continue;
-        double apart = day->azimuth[cell] - azimuth; /* both in [-360, 360] */
-        if (apart < 0.0) apart = -apart;
-        while (apart > 360.0) apart -= 360.0;
-        if (apart > 180.0) apart = 360.0 - apart;
-        if (!(apart <= width[j])) continue;
+        if (day->cell_reason[cell] > PARITAS_ER_NO_COUNTS) continue;
+        if (!er_sun_is_near(day->azimuth[cell], azimuth, width[j])) continue;
         if (masked++ == 0) *first = j;
         day->cell_reason[cell] = PARITAS_ER_SUNLIGHT;
         day->flux[cell] = NAN;
@@ -59,7 +62,7 @@ paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day
         if (!(azimuth >= -360.0 && azimuth <= 360.0) || !(elevation >= -90.0 && elevation <= 90.0) ||
             day->sweep_reason[k] != PARITAS_ER_KEPT)
             continue;
-        half_widths(theta, elevation, cosine, width);
+        er_sun_widths(theta, elevation, cosine, width);
         for (size_t row = k * ROWS; row < (k + 1) * ROWS; row++) {
             size_t first = 0;
             if (day->row_reason[row] != PARITAS_ER_KEPT) continue;
