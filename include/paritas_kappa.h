@@ -11,7 +11,7 @@
  * theta^2 / 2 in eV. The electron's mass is CODATA's of 2018, m = 9.1093837015e-31 kg = 5.685630103565723e-12
  * eV s^2/m^2.
  *
- * A spectrum has PARITAS_SWEEP_ROWS rows, each with an energy of its own. The rules of paritas.h hold.
+ * A spectrum has up to 64 rows, each with an energy of its own. The rules of paritas.h hold.
  */
 #ifndef PARITAS_KAPPA_H
 #define PARITAS_KAPPA_H
@@ -151,7 +151,10 @@ typedef struct paritas_kappa_options {
 } paritas_kappa_options;
 #define PARITAS_KAPPA_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS)
 
-/* Spectra to be fitted. All arrays n x 15, borrowed. A row is masked if its energy is not a positive number
+/* Most energies of a spectrum. */
+#define PARITAS_SPECTRUM_ROWS_MOST 64
+
+/* Spectra to be fitted. All arrays n x rows, borrowed. A row is masked if its energy is not a positive number
  * or its flux not finite. With weights `counts` it also needs a positive sensitivity, with `original` finite
  * counts. A negative flux counts as 0. */
 typedef struct paritas_spectra {
@@ -164,6 +167,7 @@ typedef struct paritas_spectra {
     /* eV: of the channel, which is `response` wide relative to it. Needed if `energy` and `flux` are those
      * before the spacecraft's potential drew the electrons in. NULL: the energies */
     const double *channel;
+    size_t rows; /* up to 64; 0: 15, Lunar Prospector's */
 } paritas_spectra;
 #define PARITAS_SPECTRA_DEFAULT PARITAS_INIT(paritas_spectra)
 
