@@ -78,6 +78,6 @@ enum kappa_slab {
     PLACE8(KAPPA_S_TERMS, KAPPA_SUMS *SPECTRUM_SLOTS),
     PLACE8(KAPPA_S_SUMS, KAPPA_SUMS),
     PLACE8(KAPPA_S_RESPONSE, SPECTRUM_SLOTS *SPECTRUM_SLOTS), /* (j, i): weight of energy j in row i */
-    PLACE8(KAPPA_S_GRID, 1)                             /* misfits, then y */
+    PLACE8(KAPPA_S_GRID, 1)                                   /* misfits, then y */
 };
 #define KAPPA_SLAB(points) (KAPPA_S_GRID + 2 * (points))

@@ -225,6 +225,7 @@ FN_LARGE void misfit_evaluate(FIT_PARAMETERS, real y, real kappa, real t)
     misfit_model(FIT_ARGUMENTS, y, kappa, t);
     TEAM_FOR_PACK(i, SPECTRUM_SLOTS_OF(mi)) misfit_rows(FIT_ARGUMENTS, i);
     TEAM_BARRIER();
-    TEAM_FOR(k, KAPPA_SUMS) s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SPECTRUM_SLOTS * k, SPECTRUM_SLOTS_OF(mi));
+    TEAM_FOR(k, KAPPA_SUMS)
+        s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SPECTRUM_SLOTS * k, SPECTRUM_SLOTS_OF(mi));
     TEAM_BARRIER();
 }

@@ -11,11 +11,11 @@ FN pack response_weight(pack distance, real sharpness)
     return pflush(m_exp(PACK_OF(-sharpness) * (distance * distance)));
 }
 
-/* response[n j + i], n = SPECTRUM_SLOTS: weight of energy j in row i, both outside the spacecraft's potential.
- * The sensor folds electrons after their energies, and fluxes with them, grew by the factor `gained`. Own
- * barriers. */
-FN void response_prepare(CONSTANT u32 *mi, GLOBAL real *response, GLOBAL const real *channel, GLOBAL const real *log_channel,
-                         GLOBAL const real *gained, real sharpness)
+/* response[n j + i], n = SPECTRUM_SLOTS: weight of energy j in row i, both outside the spacecraft's
+ * potential. The sensor folds electrons after their energies, and fluxes with them, grew by the factor
+ * `gained`. Own barriers. */
+FN void response_prepare(CONSTANT u32 *mi, GLOBAL real *response, GLOBAL const real *channel,
+                         GLOBAL const real *log_channel, GLOBAL const real *gained, real sharpness)
 {
     const u32 rows = SPECTRUM_ROWS_OF(mi);
     TEAM_BARRIER();

@@ -13,6 +13,7 @@ static const struct {
     const char *type;
     size_t size;
 } earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
+               {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
                {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},
                {"paritas_toys_options", offsetof(paritas_toys_options, importance)}};

@@ -283,7 +283,7 @@ def _all_columns(data: Sweeps, results: dict[str, Table], sets: dict[str, Table]
     if len(results) == 2:
         columns["preferred"] = both.preferred
     columns["good"] = both.good
-    if data.days:
+    if known is not None:
         columns.update(columns_by_name(beam(data)))
         if data.background_rate is not None:
             columns["background_rate"] = data.background_rate

@@ -60,7 +60,8 @@ class Sweeps(Summarised):
         flux that was subtracted. background_rate (n): the same in counts/s. counted (like flux): `measured`
         without it and without rows of few counts; None: `measured`. complete (like flux): normalised fluxes
         before that, for beams; None: `flux`.
-    potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact."""
+    potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact.
+    known: columns of the table, one row a sweep, of sweeps that are of no day."""
 
     energy: Floats
     potential: Floats
@@ -77,6 +78,7 @@ class Sweeps(Summarised):
     counted: Floats | None = None
     complete: Floats | None = None
     potential_error: Floats | None = None
+    known: Table | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +159,7 @@ class Sweeps(Summarised):
             self.flux[rows],
             None if self.measured is None else self.measured[rows],
             parts=parts,
+            known=None if self.known is None else self.known[rows],
             **further,
         )
 
@@ -195,7 +198,7 @@ class Sweeps(Summarised):
     def table(self) -> Table | None:
         """What is known of the sweeps, one row each; None for plain arrays."""
         if not self.days:
-            return None
+            return self.known
         columns: list[Table] = []
         for k, day in enumerate(self.days):
             names = columns_by_name(day.sweeps)

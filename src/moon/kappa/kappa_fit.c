@@ -125,10 +125,9 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
     const struct spectrum_grid *grid = task->grid;
     const size_t rows = given->rows, first = which * rows;
     const double *energy = given->energy + first, *flux = given->flux + first;
-    const double *gain =
-        task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS     ? given->sensitivity + first
-        : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + first
-                                                                  : NULL;
+    const double *gain = task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS ? given->sensitivity + first
+                         : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + first
+                                                                                   : NULL;
     struct view view = {0, 0, 0.0};
     memset(row, 0, grid->spectrum * sizeof *row);
     for (size_t i = 0; i < grid->slots; i++) row[grid->flux + i] = -1.0;
