@@ -1,8 +1,7 @@
 # Kernels as PTX in the library, compressed, for machines that have NVIDIA's driver but no NVRTC. Where this build finds NVRTC (a toolkit has it
 # beside nvcc). AUTO leaves it out of builds for debugging, with sanitizers, or without all variants.
 #
-# Loss cones on medium and wide grids and kappa fits of other than 15 energies stay text, which NVRTC compiles: the PTX has 13 MB, and few
-# instruments have such grids.
+# Loss cones on medium and wide grids stay text, which NVRTC compiles: their PTX has 13 MB, and few instruments have such grids.
 #
 # paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES.
 set(PARITAS_EMBED_PTX AUTO CACHE STRING "embed CUDA kernels as PTX: AUTO (releases, where NVRTC is found), ON, OFF")
@@ -28,7 +27,7 @@ function(paritas_embed_ptx)
     message(FATAL_ERROR "PARITAS_EMBED_PTX is ON, but there is no NVRTC here (or this is no Linux, or a build for another system)")
   endif()
 
-  list(FILTER ARGN EXCLUDE REGEX "^(losscone_(medium|wide)|kappa_wide)$")
+  list(FILTER ARGN EXCLUDE REGEX "^losscone_(medium|wide)$")
   set(folder "${PARITAS_GENERATED_DIR}/ptx")
   set(texts "${PARITAS_GENERATED_DIR}/dialect_cuda.c")
   set(list "")

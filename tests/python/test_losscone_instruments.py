@@ -87,7 +87,9 @@ def kaguya(random, k, U, r, field, sign, potential, polar, around):
         solid = 2.0 * np.radians(width) * np.cos(np.radians(theta)) * np.sin(0.5 * np.radians(step))
         gfactor = 2e-2 * solid * np.ones((32, 1, 1))
         gfactor[:, :, 0] = 0.0  # where the spacecraft stands in the way
-        flux = flux_of(LOBE, energy, travel(theta, phi) + np.zeros((32, 1, 1, 1)), field, sign, potential, U, r)
+        flux = flux_of(
+            LOBE, energy, travel(theta, phi) + np.zeros((32, 1, 1, 1)), field, sign, potential, U, r
+        )
         made.append(
             {
                 "project_name": "Kaguya MAP/PACE",
@@ -158,7 +160,10 @@ def test_artemis_esa(artemis):
     assert fit["spacecraft_potential"].tolist() == [7.0] * N and fit["time"][2] == 1.3e9 + 196.0
     assert np.array_equal(fit["polarity"], sign)
     part = losscone.fit(sweeps[3:5], response="hard")
-    assert part["potential"].tolist() == fit["potential"][3:5].tolist() and part["spectrum"].tolist() == [3, 4]
+    assert part["potential"].tolist() == fit["potential"][3:5].tolist() and part["spectrum"].tolist() == [
+        3,
+        4,
+    ]
 
 
 def test_kaguya_pace(artemis):
@@ -223,7 +228,9 @@ def test_cells_that_look_at_the_sun_are_masked(artemis):
     made = losscone.from_distributions(given[:2], polarity=sign[:2], sun=sun, kappa_options=THIN)
     looks = -travel(given[0]["theta"], given[0]["phi"]) @ (sun / np.linalg.norm(sun))
     gone = np.isnan(made.measured[0]) & (np.arange(32) > 0)[:, None]
-    assert np.array_equal(gone, (looks > np.cos(np.radians(14.0))) & (np.arange(32) > 0)[:, None]) and gone.any()
+    assert (
+        np.array_equal(gone, (looks > np.cos(np.radians(14.0))) & (np.arange(32) > 0)[:, None]) and gone.any()
+    )
 
 
 def test_without_an_exposure_plasma_is_fitted_with_equal_weights(artemis):
@@ -241,7 +248,11 @@ def test_without_an_exposure_plasma_is_fitted_with_equal_weights(artemis):
     "change, more, words",
     [
         ({"data": np.ones(32)}, {}, r"distributions\[1\]: data have shape \(32,\)"),
-        ({"theta": np.ones((31, 88))}, {}, r"distributions\[1\]: theta has shape \(31, 88\), data have \(32, 88\)"),
+        (
+            {"theta": np.ones((31, 88))},
+            {},
+            r"distributions\[1\]: theta has shape \(31, 88\), data have \(32, 88\)",
+        ),
         ({"units_name": "crate"}, {}, "units 'crate': there are flux, eflux, df, df_cm, counts"),
         ({}, {"polarity": None}, "polarity, position: one of the two is wanted"),
         ({}, {"spacecraft_potential": "none"}, "spacecraft_potential 'none': it is auto, volts, or None"),
@@ -258,14 +269,33 @@ def test_mistakes_are_named(artemis, change, more, words):
 def test_what_is_missing_is_named(artemis):
     one = dict(artemis[0][0])
     del one["phi"]
-    with pytest.raises(paritas.InvalidArgument, match=r"distributions\[0\]: has no 'phi'; it has project_name"):
+    with pytest.raises(
+        paritas.InvalidArgument, match=r"distributions\[0\]: has no 'phi'; it has project_name"
+    ):
         losscone.from_distributions([one], polarity=1.0)
     with pytest.raises(paritas.InvalidArgument, match="distributions: have different shapes"):
         losscone.from_distributions(
-            [artemis[0][0], {**artemis[0][1], "data": np.ones((32, 6)), **{
-                name: artemis[0][1][name][:, :6]
-                for name in ("energy", "theta", "phi", "dtheta", "dphi", "bins", "gf", "eff", "dt_arr")
-            }}],
+            [
+                artemis[0][0],
+                {
+                    **artemis[0][1],
+                    "data": np.ones((32, 6)),
+                    **{
+                        name: artemis[0][1][name][:, :6]
+                        for name in (
+                            "energy",
+                            "theta",
+                            "phi",
+                            "dtheta",
+                            "dphi",
+                            "bins",
+                            "gf",
+                            "eff",
+                            "dt_arr",
+                        )
+                    },
+                },
+            ],
             polarity=1.0,
         )
     with pytest.raises(paritas.InvalidArgument, match="distributions: there are none"):

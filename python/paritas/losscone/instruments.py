@@ -105,7 +105,9 @@ def _sensor_of(given: Mapping[str, Any], units: str | None, place: str) -> _Sens
     """One sweep, arrays (rows, cells)."""
     data = _member(given, "data", place)
     if data.ndim < 2:
-        raise _engine.InvalidArgument(f"{place}: data have shape {data.shape}; (energies, directions) is wanted")
+        raise _engine.InvalidArgument(
+            f"{place}: data have shape {data.shape}; (energies, directions) is wanted"
+        )
     shape = data.shape
     energy, theta, phi = (_cells_of(given, name, shape, place) for name in ("energy", "theta", "phi"))
     exposure = _exposure_of(given, shape, place)
@@ -151,6 +153,20 @@ def _stacked(sweeps: list[_Sensor]) -> _Sensor:
     known = all(one.exposure is not None for one in sweeps)
     exposure = np.stack([numbers(one.exposure) for one in sweeps]) if known else None
     return _Sensor(exposure=exposure, **arrays)
+
+
+def _read(
+    distributions: Sequence[Distribution], units: str | None
+) -> tuple[list[Mapping[str, Any]], _Sensor]:
+    """The first sensor's distribution of each sweep, and the arrays of all."""
+    groups = [[one] if isinstance(one, Mapping) else list(one) for one in distributions]
+    if not groups or not all(groups):
+        raise _engine.InvalidArgument("distributions: there are none")
+    sweeps = []
+    for k, group in enumerate(groups):
+        place = f"distributions[{k}]"
+        sweeps.append(_side_by_side([_sensor_of(one, units, place) for one in group], place))
+    return [group[0] for group in groups], _stacked(sweeps)
 
 
 def _rows_of(energy: Floats) -> Floats:
@@ -261,7 +277,8 @@ def _merged(cosine: Floats, made: _Sensor) -> tuple[Floats, _Sensor]:
     total = sums(weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         merged, flux = (
-            sums(np.where(weights > 0.0, weights * sorted_to[name], 0.0)) / total for name in ("cosine", "flux")
+            sums(np.where(weights > 0.0, weights * sorted_to[name], 0.0)) / total
+            for name in ("cosine", "flux")
         )
     exposure = None if made.exposure is None else total
     return merged, replace(made, flux=flux, exposure=exposure)
@@ -295,20 +312,23 @@ class _Plasma:
 
 
 def _plasma_of(
-    spectra: kappa.Spectra, potential: Floats | None, sunlit: ArrayLike | None, weights: str, options: Any
+    spectra: kappa.Spectra,
+    potential: Floats | None,
+    sunlit: ArrayLike | None,
+    of_fits: Any,
+    of_potentials: Any,
+    where: Any,
 ) -> _Plasma:
-    """potential: None: that at which the currents balance. options: of kappa fits, of potentials, where."""
-    of_fits, of_potentials, where = options
-    chosen = {"weights": weights, **(of_fits or {})}
+    """potential: None: that at which the currents balance. of_fits, of_potentials: options."""
     if potential is not None:
-        fit = kappa.fit(spectra.shifted(potential), **chosen, **where)
+        fit = kappa.fit(spectra.shifted(potential), **of_fits, **where)
         return _Plasma(potential, None, columns_by_name(fit.table), [])
     if sunlit is None:
         warnings.warn(
             "the illumination of the spacecraft is not known and taken as sunlight (sunlit=)", stacklevel=3
         )
     sun = True if sunlit is None else sunlit
-    found = kappa.spacecraft_potential(spectra, sun, kappa=chosen, **(of_potentials or {}), **where)
+    found = kappa.spacecraft_potential(spectra, sun, kappa=of_fits, **of_potentials, **where)
     columns = columns_by_name(found.table)
     error, ambiguity = found.results["error"], found.results["ambiguity"]
     volts = columns.pop("spacecraft_potential")
@@ -348,11 +368,11 @@ def from_distributions(
 ) -> Sweeps:
     """Sweeps of another instrument, from distributions as readers of SPEDAS hand them over.
 
-    distributions: one a sweep, or a tuple of those of several sensors. Each has arrays (energies, directions):
-        data, energy (eV), theta and phi (degrees), and domega (sr) or dtheta and dphi. It may have units_name,
-        bins (0: masked), valid, magf (nT), sc_pot (V), time, and factors of an exposure, cm^2 sr s: exposure;
-        geom_factor, gf, eff, integ_t and dt_arr; or gfactor, eff and integ_t. More than 512 directions become
-        means of neighbours in pitch angle.
+    distributions: one a sweep, or a tuple of those of several sensors. Each has arrays (energies,
+        directions): data, energy (eV), theta and phi (degrees), and domega (sr) or dtheta and dphi. It may
+        have units_name, bins (0: masked), valid, magf (nT), sc_pot (V), time, and factors of an exposure,
+        cm^2 sr s: exposure; geom_factor, gf, eff, integ_t and dt_arr; or gfactor, eff and integ_t. More than
+        512 directions become means of neighbours in pitch angle.
     polarity: +1 where the field points to the Moon, -1 where it points away, one or n; or position, km from
         the Moon's centre, (3,) or (n, 3). field: (3,) or (n, 3); None: magf. Field, position, sun and
         directions are in one frame.
@@ -366,16 +386,7 @@ def from_distributions(
     check_keywords(from_distributions, where)
     if response_weights not in ("spectrum", "equal"):
         raise _engine.InvalidArgument(f"response_weights {response_weights!r}: there are spectrum, equal")
-    groups = [[one] if isinstance(one, Mapping) else list(one) for one in distributions]
-    if not groups or not all(groups):
-        raise _engine.InvalidArgument("distributions: there are none")
-    sources = [group[0] for group in groups]
-    made = _stacked(
-        [
-            _side_by_side([_sensor_of(one, units, f"distributions[{k}]") for one in group], f"distributions[{k}]")
-            for k, group in enumerate(groups)
-        ]
-    )
+    sources, made = _read(distributions, units)
     if look:
         made = replace(made, theta=-made.theta, phi=(made.phi + 180.0) % 360.0)
     along = _of_each(field, sources, "magf" if field is None else "field", 3)
@@ -383,9 +394,13 @@ def from_distributions(
     energy = _rows_of(made.energy)
     _mask_sun(made, sun, sunlight)
     cosine = _cosines(made, along, signs)
-    potential, weights = _potential_of(spacecraft_potential, sources), "none" if made.exposure is None else "counts"
     plasma = _plasma_of(
-        _spectra(made, energy, cosine), potential, sunlit, weights, (kappa_options, potential_options, where)
+        _spectra(made, energy, cosine),
+        _potential_of(spacecraft_potential, sources),
+        sunlit,
+        {"weights": "none" if made.exposure is None else "counts", **(kappa_options or {})},
+        {**(potential_options or {})},
+        where,
     )
     cosine, made = _merged(cosine, made)
     flux = normalise(cosine, made.flux, normalisation)
@@ -414,7 +429,10 @@ def _count(found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, lea
 
 
 def _known(
-    sources: list[Mapping[str, Any]], polarity: Floats, plasma: _Plasma, columns: Mapping[str, ArrayLike] | None
+    sources: list[Mapping[str, Any]],
+    polarity: Floats,
+    plasma: _Plasma,
+    columns: Mapping[str, ArrayLike] | None,
 ) -> Table:
     """Columns of the sweeps."""
     n = len(sources)
