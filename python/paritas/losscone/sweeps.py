@@ -54,7 +54,8 @@ class Sweeps(Summarised):
     spacecraft) (n, rows); cosine (of the pitch angle, above 0 incident), flux (normalised) (n, rows, cells).
 
     measured: fluxes as measured, shaped like flux, for masks. None: `flux` is masked. days, parts: the
-        sweeps' source; potentials: how the spacecraft's were found, one a day.
+        sweeps' source; potentials: how the spacecraft's were found, one a day. counted_days: the days after
+        backgrounds and rows of few counts, with the reasons of the program's archive.
     channel (n, rows, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (like flux): counts of a normalised flux of 1; None: unknown. background (n, rows): normalised
         flux that was subtracted. background_rate (n): the same in counts/s. counted (like flux): `measured`
@@ -79,6 +80,7 @@ class Sweeps(Summarised):
     complete: Floats | None = None
     potential_error: Floats | None = None
     known: Table | None = None
+    counted_days: list[Day] = field(default_factory=list)
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -502,6 +504,7 @@ def _prepared(
         counted=counted.flux,
         complete=complete,
         potential_error=arrays["potential_error"],
+        counted_days=[counted],
     )
 
 
@@ -551,5 +554,6 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         [one.days[0] for one in made],
         parts,
         [found for one in made for found in one.potentials],
+        counted_days=[day for one in made for day in one.counted_days],
         **further,
     )
