@@ -1,5 +1,6 @@
 """A day prepared and fitted from Python has the bits of the program's tables."""
 
+import os
 import re
 import subprocess
 
@@ -77,6 +78,12 @@ WAYS = {
         },
         {"confidence": 0.4},
     ),
+    "mag": (
+        ("--mag", "mags/MA980116.TAB", "--response", "hard"),
+        {"mag": "mags/MA980116.TAB"},
+        {"response": "hard"},
+    ),
+    "mags": (("--mag", "mags", "--response", "hard"), {"mag": "mags"}, {"response": "hard"}),
     "lillis": (
         ("--polarity", "-1", "--spacecraft-potential", 8, "--method", "lillis", "--potential-lower", -900)
         + ("--potential-upper", 10, "--ratio-lower", 0.35, "--ratio-upper", 1.05, "--amplitude-lower", 0.1)
@@ -121,12 +128,19 @@ def day(tmp_path_factory):
         file.write("\n".join([f"{lines[0]},sun_azimuth,sun_elevation", *sun]) + "\n")
     with open(f"{folder}/theta.tab", "w") as file:
         file.write("\n".join(f"{angle:.2f}" for angle in losscone.theta()) + "\n")
+    os.mkdir(f"{folder}/mags")
+    with open(f"{folder}/mags/MA980116.TAB", "w") as file:  # the field turns after 8 minutes
+        for k in range(240):
+            field = f"{5.0 if 5 * k < 480 else -5.0:9.3f}   1.000   2.000"
+            position = f"{-1838.0:10.2f}     0.00     0.00"
+            time = f" 1998-01-16T00:{k // 12:02}:{5 * k % 60:02} 16.0"
+            file.write(f"{time}{field}{field}    0.100{position}{position}  1\n")
     return folder
 
 
 def hold(folder, files, out, options, load, fit):
     def place(value):
-        return f"{folder}/{value}" if str(value).endswith((".csv", ".tab")) else value
+        return f"{folder}/{value}" if str(value).endswith((".csv", ".tab", ".TAB", "mags")) else value
 
     run(
         "losscone", "fit", *files, *map(place, options), "-o", out, "--quiet", allowed=(0, 1)
@@ -157,7 +171,7 @@ def test_every_option_of_the_program_is_one_of_python():
     asked = set(re.findall(r"^  (?:-., )?(--[a-z-]+)", run("losscone", "fit", "--help"), re.M))
     tried = {word for words, _, _ in WAYS.values() for word in words if str(word).startswith("--")}
     of_days = {"--year", "--month", "--day", "--output-folder", "--overwrite", "--json", "--quiet", "--help"}
-    elsewhere = {"--strict", "--mag", "--spice", "--attitude", "--device", "--counts"}
+    elsewhere = {"--strict", "--spice", "--attitude", "--device", "--counts"}
     assert asked - tried - of_days - elsewhere == set()
 
 
@@ -183,7 +197,7 @@ def test_damage_is_refused_in_the_same_words(day, tmp_path):
     )
     assert done.returncode == 3 and f"{file}: {words}" in done.stderr
     with pytest.raises(paritas.InvalidInput, match=words):
-        losscone.load(file, strict=True, polarity=-1)
+        losscone.load(file, strict=True, polarity=-1, spacecraft_potential=8.0)
 
 
 def test_written_tables_are_read(day, tmp_path):
