@@ -616,6 +616,11 @@ TEST(bad_arguments_are_named)
     spectra.rows = PARITAS_SPECTRUM_ROWS_MOST + 1;
     assert_int_equal(paritas_kappa_fit(context, &spectra, NULL, results), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(context), "spectra.rows: 65 energies; at most 64");
+    spectra.size = offsetof(paritas_spectra, rows); /* of a caller that knows no other energies */
+    spectra.sensitivity = set.sensitivity;
+    ASSERT_OK(context, paritas_kappa_fit(context, &spectra, NULL, results));
+    assert_int_equal(results[1].rows, ROWS);
+    spectra.size = sizeof spectra;
     spectra.rows = 0;
     spectra.flux = NULL;
     assert_int_equal(paritas_kappa_fit(context, &spectra, NULL, results), PARITAS_INVALID_ARGUMENT);

@@ -279,6 +279,9 @@ TEST(bad_arguments_are_named)
     assert_non_null(strstr(paritas_error_message(context), "cosine"));
     request.cosine = s.cosine;
     ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
+    request.grid.rows = 99;
+    request.size = offsetof(paritas_spectrum_request, grid); /* of a caller that knows no other grids */
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
     request.size = 8;
     assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "paritas_spectrum_request"));
