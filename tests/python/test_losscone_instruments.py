@@ -332,3 +332,12 @@ def test_what_is_missing_is_named(artemis):
         )
     with pytest.raises(paritas.InvalidArgument, match="distributions: there are none"):
         losscone.from_distributions([], polarity=1.0)
+
+
+def test_what_is_unknown_costs_its_own_sweep(artemis):
+    given, _, U, _, _, sign = artemis
+    unknown = {"magf": np.full(3, np.nan)}, {"valid": 0}, {"sc_pot": np.nan}
+    mixed = [given[0], *({**one, **change} for one, change in zip(given[1:4], unknown))]
+    fit = losscone.fit(losscone.from_distributions(mixed, polarity=sign[:4]), response="hard")
+    assert fit["status"].tolist() == ["fitted", *["no_cells"] * 3] and abs(fit["potential"][0] - U[0]) < 20.0
+    assert fit["plasma_status"].tolist() == ["fitted", *["no_rows"] * 3]
