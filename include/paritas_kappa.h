@@ -11,7 +11,7 @@
  * theta^2 / 2 in eV. The electron's mass is CODATA's of 2018, m = 9.1093837015e-31 kg = 5.685630103565723e-12
  * eV s^2/m^2.
  *
- * A spectrum has PARITAS_SWEEP_ROWS rows, each with an energy of its own. The rules of paritas.h hold.
+ * A spectrum has up to 64 rows, each with an energy of its own. The rules of paritas.h hold.
  */
 #ifndef PARITAS_KAPPA_H
 #define PARITAS_KAPPA_H
@@ -46,6 +46,8 @@ PARITAS_API double paritas_kappa_theta(double kappa, double temperature);
 
 /* ---- spectra from sweeps ------------------------------------------------------------------------ */
 
+#define PARITAS_SPECTRUM_ROWS_MOST 64 /* energies */
+
 /* What the sensor's cells are. Start from PARITAS_CELLS_DEFAULT. */
 typedef struct paritas_cells {
     size_t size;
@@ -63,7 +65,7 @@ typedef struct paritas_cells {
  * PARITAS_SPECTRUM_REQUEST_DEFAULT. */
 typedef struct paritas_spectrum_request {
     size_t size;
-    const paritas_cells *cells; /* with its theta */
+    const paritas_cells *cells; /* with its theta; NULL with a grid of another instrument */
     size_t n;
     const double *energy; /* n x 15: eV */
     /* n x 15 x 88: 1/(cm^2 s sr eV). Masked: not finite, or the archive's marks of missing and flagged fluxes
@@ -83,6 +85,12 @@ typedef struct paritas_spectrum_request {
      * cell's share of the time. Rounded to whole numbers (half to even); negative ones are 0 */
     double *counts;
     double *error; /* n x 15: their square root */
+    /* Another instrument's sweeps have grid.rows for 15 and grid.cells for 88: up to 64 energies and 65536
+     * directions, 0: 15, 88. Then `cells` is not read; these are rows x cells numbers: solid angles (sr) and
+     * exposures (cm^2 sr s: geometric factor x efficiency x time). A cell whose number is not above 0 does
+     * not exist. Hemispheres have 2 pi; counts = flux x exposure x energy */
+    paritas_sweep_grid grid;
+    const double *solid_angle, *exposure;
 } paritas_spectrum_request;
 #define PARITAS_SPECTRUM_REQUEST_DEFAULT PARITAS_INIT(paritas_spectrum_request)
 
@@ -151,7 +159,7 @@ typedef struct paritas_kappa_options {
 } paritas_kappa_options;
 #define PARITAS_KAPPA_OPTIONS_DEFAULT PARITAS_OPTIONS_DEFAULTS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS)
 
-/* Spectra to be fitted. All arrays n x 15, borrowed. A row is masked if its energy is not a positive number
+/* Spectra to be fitted. All arrays n x rows, borrowed. A row is masked if its energy is not a positive number
  * or its flux not finite. With weights `counts` it also needs a positive sensitivity, with `original` finite
  * counts. A negative flux counts as 0. */
 typedef struct paritas_spectra {
@@ -164,6 +172,7 @@ typedef struct paritas_spectra {
     /* eV: of the channel, which is `response` wide relative to it. Needed if `energy` and `flux` are those
      * before the spacecraft's potential drew the electrons in. NULL: the energies */
     const double *channel;
+    size_t rows; /* up to 64; 0: 15, Lunar Prospector's */
 } paritas_spectra;
 #define PARITAS_SPECTRA_DEFAULT PARITAS_INIT(paritas_spectra)
 

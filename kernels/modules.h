@@ -9,4 +9,5 @@
     MODULE(losscone_medium, one)       \
     MODULE(losscone_wide, one)         \
     MODULE(kappa, many)                \
+    MODULE(kappa_wide, many)           \
     MODULE(conformance, many)

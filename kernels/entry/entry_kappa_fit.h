@@ -4,7 +4,7 @@
 #include "kappa/kappa_fit.h"
 
 /* in: spectrum_row each. out: kappa_answer. */
-KERNEL(kappa_fit)
+KAPPA_KERNEL(fit)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);
     misfit_load(FIT_ARGUMENTS, in, rows);
@@ -12,7 +12,7 @@ KERNEL(kappa_fit)
 }
 
 /* in: spectra's rows, then shared points. out: misfit at each. */
-KERNEL(kappa_misfit)
+KAPPA_KERNEL(misfit)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);
     const u32 n = args[KAPPA_ARG_COUNT];

@@ -4,7 +4,7 @@
  * KAPPA_UNIT_THETA). */
 #pragma once
 
-#include "losscone/sweep_grid.h"
+#include "kappa/spectrum_grid.h"
 #include "numeric/places.h"
 
 #define KAPPA_UNIT_DENSITY 1e6 /* 1/m^3 */
@@ -18,6 +18,7 @@ enum kappa_ints {
     KAPPA_DENSITY_HELD,
     KAPPA_FOLDED,
     KAPPA_MAX_ITERATIONS,
+    KAPPA_ROWS,        /* energies of a spectrum; read where spectra do not fill the grid */
     KAPPA_GRID_KAPPAS, /* starts: kappas times t */
     KAPPA_GRID_THETAS,
     KAPPA_INTS
@@ -32,16 +33,20 @@ enum kappa_reals {
     PLACE(KAPPA_UPPER, KAPPA_PARAMETERS - 1),
     KAPPA_GRID /* kappas with ln(normalisation), ts with ln(thermal energy) */
 };
+/* Energies of a spectrum, and places with the padding that is worked on. */
+#define SPECTRUM_ROWS_OF(mi) (SPECTRUM_FILLED ? SPECTRUM_ROWS : (mi)[KAPPA_ROWS])
+#define SPECTRUM_SLOTS_OF(mi) (SPECTRUM_FILLED ? SPECTRUM_SLOTS : ((mi)[KAPPA_ROWS] + 7) / 8 * 8)
+
 #define KAPPA_GRID_MOST 256
 #define KAPPA_REALS(kappas, thetas) (KAPPA_GRID + 2 * ((kappas) + (thetas)))
 
 /* All numbers are finite. */
 enum spectrum_row {
-    PLACE8(SPECTRUM_ENERGY, SWEEP_SLOTS), /* eV; 0: masked */
+    PLACE8(SPECTRUM_ENERGY, SPECTRUM_SLOTS), /* eV; 0: masked */
     /* eV, before the spacecraft's potential was subtracted; without an energy: no electrons arrive */
-    PLACE8(SPECTRUM_CHANNEL, SWEEP_SLOTS),
-    PLACE8(SPECTRUM_FLUX, SWEEP_SLOTS), /* omnidirectional; below 0: masked */
-    PLACE8(SPECTRUM_GAIN, SWEEP_SLOTS), /* counts at flux 1; weights `original`: counts */
+    PLACE8(SPECTRUM_CHANNEL, SPECTRUM_SLOTS),
+    PLACE8(SPECTRUM_FLUX, SPECTRUM_SLOTS), /* omnidirectional; below 0: masked */
+    PLACE8(SPECTRUM_GAIN, SPECTRUM_SLOTS), /* counts at flux 1; weights `original`: counts */
     /* y, kappa, t; kappa 0: unknown. A held density gives y */
     PLACE8(SPECTRUM_START, KAPPA_PARAMETERS),
     SPECTRUM_SIZE
@@ -63,16 +68,16 @@ enum kappa_answer {
 #define KAPPA_SUMS 16
 enum kappa_slab {
     PLACE8(KAPPA_S_DATA, SPECTRUM_SIZE),
-    PLACE8(KAPPA_S_EXPECTED, SWEEP_SLOTS), /* sensitivity x flux; without counts ln(flux + floor) */
-    PLACE8(KAPPA_S_LOG_ENERGY, SWEEP_SLOTS),
-    PLACE8(KAPPA_S_LOG_CHANNEL, SWEEP_SLOTS),
-    PLACE8(KAPPA_S_GAINED, SWEEP_SLOTS), /* channel / energy; 0: no electrons */
-    PLACE8(KAPPA_S_LOG_FLUX, SWEEP_SLOTS),
-    PLACE8(KAPPA_S_COUNTS_FOR, SWEEP_SLOTS), /* row weights for starts */
-    PLACE8(KAPPA_S_MODEL, KAPPA_MODELS *SWEEP_SLOTS),
-    PLACE8(KAPPA_S_TERMS, KAPPA_SUMS *SWEEP_SLOTS),
+    PLACE8(KAPPA_S_EXPECTED, SPECTRUM_SLOTS), /* sensitivity x flux; without counts ln(flux + floor) */
+    PLACE8(KAPPA_S_LOG_ENERGY, SPECTRUM_SLOTS),
+    PLACE8(KAPPA_S_LOG_CHANNEL, SPECTRUM_SLOTS),
+    PLACE8(KAPPA_S_GAINED, SPECTRUM_SLOTS), /* channel / energy; 0: no electrons */
+    PLACE8(KAPPA_S_LOG_FLUX, SPECTRUM_SLOTS),
+    PLACE8(KAPPA_S_COUNTS_FOR, SPECTRUM_SLOTS), /* row weights for starts */
+    PLACE8(KAPPA_S_MODEL, KAPPA_MODELS *SPECTRUM_SLOTS),
+    PLACE8(KAPPA_S_TERMS, KAPPA_SUMS *SPECTRUM_SLOTS),
     PLACE8(KAPPA_S_SUMS, KAPPA_SUMS),
-    PLACE8(KAPPA_S_RESPONSE, SWEEP_SLOTS *SWEEP_SLOTS), /* (j, i): weight of energy j in row i */
-    PLACE8(KAPPA_S_GRID, 1)                             /* misfits, then y */
+    PLACE8(KAPPA_S_RESPONSE, SPECTRUM_SLOTS *SPECTRUM_SLOTS), /* (j, i): weight of energy j in row i */
+    PLACE8(KAPPA_S_GRID, 1)                                   /* misfits, then y */
 };
 #define KAPPA_SLAB(points) (KAPPA_S_GRID + 2 * (points))

@@ -106,9 +106,9 @@ FN vector3 factor3_solve(factor3 f, vector3 b)
 FN_LARGE void fit_grid(FIT_PARAMETERS)
 {
     const u32 kappas = mi[KAPPA_GRID_KAPPAS], thetas = mi[KAPPA_GRID_THETAS], points = kappas * thetas,
-              held = mi[KAPPA_DENSITY_HELD], floored = mi[KAPPA_WEIGHTS] != 0;
+              held = mi[KAPPA_DENSITY_HELD], floored = mi[KAPPA_WEIGHTS] != 0, slots = SPECTRUM_SLOTS_OF(mi);
     GLOBAL const real *counts_for = s + KAPPA_S_COUNTS_FOR;
-    const real all = sum8(counts_for, SWEEP_SLOTS), given = s[KAPPA_S_DATA + SPECTRUM_START];
+    const real all = sum8(counts_for, slots), given = s[KAPPA_S_DATA + SPECTRUM_START];
     const real inverse_all = DIVIDE(R(1.0), SELECT(all > R(0.0), all, R(1.0)));
     TEAM_FOR(p, points) {
         CONSTANT elem *by_kappa = mr + KAPPA_GRID + 2 * (p % kappas),
@@ -119,7 +119,7 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
         /* of unit density over E / E_theta (1 + q / kappa)^-(kappa + 1) */
         const pack shift = PACK_OF(R(15.194083111933566) + (LOADM1(by_kappa, 1) - LOADM1(by_t, 0)));
         acc8 first = acc8_zero(), second = acc8_zero();
-        for (u32 i = 0; i < SWEEP_SLOTS; i += 8) {
+        for (u32 i = 0; i < slots; i += 8) {
             for (u32 j = 0; j < 8; j += PACK) {
                 const pack z = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i + j) * inverse;
                 const pack model =
@@ -408,7 +408,7 @@ FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     const real none = REAL_OF((elem)points);
     const mask known = data[SPECTRUM_START + 1] > R(0.0);
     real used = R(0.0);
-    for (u32 i = 0; i < SWEEP_ROWS; i++)
+    for (u32 i = 0; i < SPECTRUM_ROWS_OF(mi); i++)
         used = used + SELECT(data[SPECTRUM_GAIN + i] > R(0.0), R(1.0), R(0.0));
     const mask any = used > R(0.0);
     used = SELECT(any, used, R(1.0));

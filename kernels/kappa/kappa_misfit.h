@@ -32,7 +32,7 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
     const u32 weights = mi[KAPPA_WEIGHTS];
     TEAM_FOR(i, SPECTRUM_SIZE) data[i] = LOAD_ROWS(in, rows, SPECTRUM_SIZE, i);
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, SWEEP_SLOTS) {
+    TEAM_FOR_PACK(i, SPECTRUM_SLOTS_OF(mi)) {
         const pack energy = LOADP(data, SPECTRUM_ENERGY + i), flux = LOADP(data, SPECTRUM_FLUX + i),
                    zero = PK(0.0), floor = PK(MISFIT_FLOOR);
         const pmask used = flux >= zero, some = flux > zero;
@@ -65,7 +65,7 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
         STOREP(s + KAPPA_S_COUNTS_FOR, i, PSELECT(speaks, counts_for, zero));
     }
     TEAM_IF(mi[KAPPA_FOLDED]) {
-        response_prepare(s + KAPPA_S_RESPONSE, data + SPECTRUM_CHANNEL, s + KAPPA_S_LOG_CHANNEL,
+        response_prepare(mi, s + KAPPA_S_RESPONSE, data + SPECTRUM_CHANNEL, s + KAPPA_S_LOG_CHANNEL,
                          s + KAPPA_S_GAINED, LOADM1(mr, KAPPA_SHARPNESS));
     }
     TEAM_BARRIER();
@@ -143,7 +143,7 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
     const kappa_shape shape = kappa_shape_with(density, kappa, theta, a.value);
     const pack one = PK(1.0), k = PACK_OF(kappa), more = PACK_OF(kappa + R(1.0)),
                inverse = shape.inverse_kappa, inverse2 = inverse * inverse;
-    TEAM_FOR_PACK(i, SWEEP_SLOTS) {
+    TEAM_FOR_PACK(i, SPECTRUM_SLOTS_OF(mi)) {
         const pack q = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i) * shape.unit, l = m_log1p(q * inverse);
         const pack flux = pflush(pflush(shape.scale * q) * m_exp(-more * l));
         const pack r = PDIVIDE(one, k + q), c = q * r, cr = c * r; /* powers of q / kappa */
@@ -161,7 +161,7 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
         const pack d[KAPPA_MODELS - 1] = {by_kappa, by_t, kappa_kappa, kappa_t, t_t};
         STOREP(model, i, flux);
         UNROLL for (u32 k = 1; k < KAPPA_MODELS; k++)
-            STOREP(model, k * SWEEP_SLOTS + i, pflush(weight * d[k - 1]));
+            STOREP(model, k * SPECTRUM_SLOTS + i, pflush(weight * d[k - 1]));
     }
     TEAM_BARRIER();
 }
@@ -174,8 +174,8 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
     pack m[KAPPA_MODELS];
     UNROLL for (u32 k = 0; k < KAPPA_MODELS; k++)
     {
-        m[k] = LOADP(model, k * SWEEP_SLOTS + i);
-        if (folded) m[k] = response_fold(response, model + k * SWEEP_SLOTS, i);
+        m[k] = LOADP(model, k * SPECTRUM_SLOTS + i);
+        if (folded) m[k] = response_fold(mi, response, model + k * SPECTRUM_SLOTS, i);
     }
     pack flux = m[0], by_kappa = m[1], by_t = m[2], kappa_kappa = m[3], kappa_t = m[4], t_t = m[5];
     if (folded) {
@@ -199,7 +199,7 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
                expectation = pflush(PSELECT(used, r.expectation, zero));
     const pack h_kappa = pflush(curvature * by_kappa), h_t = pflush(curvature * by_t),
                e_kappa = pflush(expectation * by_kappa), e_t = pflush(expectation * by_t);
-#define TERM(k, v) STOREP(terms, SWEEP_SLOTS *(k) + i, v)
+#define TERM(k, v) STOREP(terms, SPECTRUM_SLOTS *(k) + i, v)
     TERM(SUM_VALUE, PSELECT(used, r.value, zero));
     TERM(SUM_GRADIENT, slope);
     TERM(SUM_GRADIENT + 1, pflush(slope * by_kappa));
@@ -223,8 +223,9 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
 FN_LARGE void misfit_evaluate(FIT_PARAMETERS, real y, real kappa, real t)
 {
     misfit_model(FIT_ARGUMENTS, y, kappa, t);
-    TEAM_FOR_PACK(i, SWEEP_SLOTS) misfit_rows(FIT_ARGUMENTS, i);
+    TEAM_FOR_PACK(i, SPECTRUM_SLOTS_OF(mi)) misfit_rows(FIT_ARGUMENTS, i);
     TEAM_BARRIER();
-    TEAM_FOR(k, KAPPA_SUMS) s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SWEEP_SLOTS * k, SWEEP_SLOTS);
+    TEAM_FOR(k, KAPPA_SUMS)
+        s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SPECTRUM_SLOTS * k, SPECTRUM_SLOTS_OF(mi));
     TEAM_BARRIER();
 }

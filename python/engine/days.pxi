@@ -90,7 +90,8 @@ cdef class DayOptions:
     cdef paritas_kappa_options kappa
     cdef paritas_potential_options charging
     cdef paritas_losscone_options losscone
-    cdef const paritas_er_mag *mags[1]
+    cdef Array mags # addresses
+    cdef list of_mags
     cdef Array theta
     cdef tuple kept # what the pointers belong to
 
@@ -115,11 +116,17 @@ cdef class DayOptions:
         self.c.kappa, self.c.charging, self.c.losscone = &self.kappa, &self.charging, &self.losscone
         self.sources = paritas_day_sources_default
 
-    def set_sources(self, Magnetometer mag, Geometry geometry, Geometry polarities, Geometry potentials):
-        self.kept = mag, geometry, polarities, potentials
-        if mag is not None:
-            self.mags[0] = mag.c
-            self.sources.n_mags, self.sources.mags = 1, self.mags
+    def set_mags(self, list mags not None):
+        """Magnetometers, of the next day to be prepared."""
+        cdef Magnetometer one
+        self.of_mags, self.mags = mags, held(np.empty(len(mags), np.uintp))
+        for i in range(len(mags)):
+            one = mags[i]
+            self.mags.array[i] = <size_t>one.c
+        self.sources.n_mags, self.sources.mags = len(mags), <const paritas_er_mag *const *>self.mags.rows
+
+    def set_sources(self, Geometry geometry, Geometry polarities, Geometry potentials):
+        self.kept = geometry, polarities, potentials
         self.sources.geometry = NULL if geometry is None else geometry.c
         self.sources.polarities = NULL if polarities is None else polarities.c
         self.sources.potentials = NULL if potentials is None else potentials.c

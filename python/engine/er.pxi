@@ -201,6 +201,16 @@ def er_find(str path, int year=0, int month=0, int day=0):
         paritas_er_files_free(files)
 
 
+def er_find_mags(str path):
+    """(path, date as YYYYMMDD) of a folder's files of the magnetometer."""
+    cdef paritas_er_files *files = NULL
+    paritas_er_find_mags(PyUnicode_AsUTF8(path), &files)
+    try:
+        return [(files.path[i].decode(errors="surrogateescape"), files.date[i]) for i in range(files.n)]
+    finally:
+        paritas_er_files_free(files)
+
+
 def er_file_date(str path):
     return paritas_er_file_date(PyUnicode_AsUTF8(path))
 

@@ -1,28 +1,23 @@
 # Kappa distributions: spectra, fits, currents, potentials. Plasma: rows of density (1/m^3), kappa, theta
 # (m/s). Options: of option_values.
 
-cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
-
-cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
-    """`shape`: for any n."""
-    return array_of(given, (n, *shape[1:]), what)
-
-
 cdef class SpectrumArrays:
     """n checked spectra; sensitivity and counts may be None if weights do not need them."""
 
     cdef tuple held # keeps the arrays alive
-    cdef readonly Py_ssize_t n
+    cdef readonly Py_ssize_t n, rows
     cdef paritas_spectra c
 
     def __init__(self, energy, flux, sensitivity=None, counts=None):
-        cdef Array energies = array_of(energy, ROWS, "energy")
-        cdef Array fluxes = of_sweeps(flux, energies.n, ROWS, "flux")
-        cdef Array least = of_sweeps(sensitivity, energies.n, ROWS, "sensitivity")
-        cdef Array counted = of_sweeps(counts, energies.n, ROWS, "counts")
+        cdef Array energies = array_of(energy, (-1, -1), "energy")
+        self.n, self.rows = energies.n, energies.array.shape[1]
+        cdef tuple shape = (self.n, self.rows)
+        cdef Array fluxes = array_of(flux, shape, "flux")
+        cdef Array least = array_of(sensitivity, shape, "sensitivity")
+        cdef Array counted = array_of(counts, shape, "counts")
         self.held = energies, fluxes, least, counted
-        self.n = energies.n
         self.c = paritas_spectra_default
+        self.c.rows = self.rows
         self.c.n, self.c.energy, self.c.flux = self.n, energies.at, fluxes.at
         self.c.sensitivity, self.c.counts = least.at, counted.at
 
@@ -77,21 +72,36 @@ def kappa_response(energy, double width):
     return found.array
 
 
-def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None):
-    """`omni`, `coverage`, `sensitivity`, `counts` and `error`, n x 15 each. None: Lunar Prospector's."""
-    cdef Array inclination = array_of(theta, (SWEEP_CELLS,), "theta"), at = array_of(energy, ROWS, "energy")
-    cdef Array angle = array_of(solid_angle, (SWEEP_CELLS,), "solid_angle")
-    cdef Py_ssize_t n = at.n
-    cdef Array measured = of_sweeps(flux, n, CELLS, "flux"), direction = of_sweeps(cosine, n, CELLS, "cosine")
-    cdef paritas_cells cells = paritas_cells_default
+def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None,
+                   exposure=None):
+    """`omni`, `coverage`, `sensitivity`, `counts` and `error`, n x rows each. None: Lunar Prospector's.
+    exposure: of another instrument, rows x cells like its solid_angle; theta is not read."""
+    cdef Array measured = array_of(flux, ANY_GRID, "flux")
+    cdef Py_ssize_t n = measured.n, rows = measured.array.shape[1], cells = measured.array.shape[2]
+    cdef tuple grid = (rows, cells)
+    cdef Array at = array_of(energy, (n, rows), "energy")
+    cdef Array direction = array_of(cosine, (n, rows, cells), "cosine")
+    cdef Array inclination = held(None), angle, exposed = array_of(exposure, grid, "exposure")
+    cdef paritas_cells sensor = paritas_cells_default
     cdef paritas_spectrum_request request = paritas_spectrum_request_default
-    cdef Array omni = new_matrix(n, SWEEP_ROWS), coverage = new_matrix(n, SWEEP_ROWS)
-    cdef Array sensitivity = new_matrix(n, SWEEP_ROWS), counts = new_matrix(n, SWEEP_ROWS)
-    cdef Array error = new_matrix(n, SWEEP_ROWS)
-    cells.theta, cells.solid_angle = inclination.at, angle.at
-    if geometric_factor is not None: cells.geometric_factor = geometric_factor
-    if accumulation is not None: cells.accumulation = accumulation
-    request.cells, request.n = &cells, n
+    cdef Array omni = new_matrix(n, rows), coverage = new_matrix(n, rows)
+    cdef Array sensitivity = new_matrix(n, rows), counts = new_matrix(n, rows)
+    cdef Array error = new_matrix(n, rows)
+    if exposure is None:
+        if grid != (SWEEP_ROWS, SWEEP_CELLS):
+            raise InvalidArgument(f"exposure: not given; sweeps of {rows} energies and {cells} directions "
+                                  "need it, with solid_angle")
+        inclination = array_of(theta, (SWEEP_CELLS,), "theta")
+        angle = array_of(solid_angle, (SWEEP_CELLS,), "solid_angle")
+        sensor.theta, sensor.solid_angle = inclination.at, angle.at
+        if geometric_factor is not None: sensor.geometric_factor = geometric_factor
+        if accumulation is not None: sensor.accumulation = accumulation
+        request.cells = &sensor
+    else:
+        angle = array_of(solid_angle, grid, "solid_angle")
+        request.grid.rows, request.grid.cells = rows, cells
+        request.solid_angle, request.exposure = angle.at, exposed.at
+    request.n = n
     request.energy, request.flux, request.cosine = at.at, measured.at, direction.at
     request.omni, request.coverage, request.sensitivity = omni.at, coverage.at, sensitivity.at
     request.counts, request.error = counts.at, error.at

@@ -238,6 +238,7 @@ TOYS: int
 er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]
+er_find_mags: Callable[[str], list[tuple[str, int]]]
 er_file_date: Callable[[str], int]
 er_theta: _FloatsAnswer
 er_solid_angles: _FloatsAnswer
@@ -315,6 +316,7 @@ class Days:
     def __len__(self) -> int: ...
 
 class DayOptions:
+    set_mags: Callable[[list[Magnetometer]], None]
     set_sources: Callable[..., None]
     prepare: Callable[[Day, str | None, Attitude | None], DaySweeps]
     def __init__(

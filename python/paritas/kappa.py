@@ -1,8 +1,9 @@
 """Electrons around a spacecraft: kappa distributions fitted to spectra, and the spacecraft's potential.
 
 A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional,
-1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has 15 rows.
-Options: paritas_kappa_options and paritas_potential_options in paritas_kappa.h, which has all formulas."""
+1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has up to 64
+energies. Options: paritas_kappa_options and paritas_potential_options in paritas_kappa.h, which has all
+formulas."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
 
 @dataclass(repr=False)
 class Spectra(Summarised):
-    """n spectra, arrays (n, 15): energy, flux, and what fit weights need. coverage: measured part of the
-    hemisphere."""
+    """n spectra of up to 64 energies, arrays (n, rows): energy, flux, and what fit weights need. coverage:
+    measured part of the hemisphere."""
 
     energy: Floats
     flux: Floats
@@ -97,16 +98,23 @@ def spectrum(
     solid_angle: ArrayLike | None = None,
     geometric_factor: float | None = None,
     accumulation: float | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
-    energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0
-    incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: built-in). geometric_factor
-    (cm^2 sr), accumulation (s a row): default the instrument's."""
+    energy (n, rows), flux (n, rows, cells) in 1/(cm^2 s sr eV), cosine (n, rows, cells) of the pitch angle,
+    above 0 incident; NaN is masked. Of Lunar Prospector's 15 rows of 88 cells: theta, inclinations of the
+    cells in degrees (None: built-in); geometric_factor (cm^2 sr), accumulation (s a row): default the
+    instrument's. Of another instrument: solid_angle (sr) and exposure (cm^2 sr s), (cells,) or (rows, cells);
+    a cell where one of the two is not above 0 does not exist."""
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(numbers(energy))
+    if exposure is not None:
+        grid = np.shape(flux)[1:]
+        exposure = np.broadcast_to(numbers(exposure), grid)
+        solid_angle = None if solid_angle is None else np.broadcast_to(numbers(solid_angle), grid)
     found = _engine.kappa_spectrum(
-        inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation
+        inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation, exposure
     )
     return Spectra(energies, found.omni, found.sensitivity, found.counts, found.coverage, found.error)
 

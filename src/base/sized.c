@@ -1,6 +1,7 @@
 /* sized.c: sizes of public structs. */
 #include "base/sized.h"
 
+#include "paritas_kappa.h"
 #include "paritas_losscone.h"
 #include "paritas_toys.h"
 
@@ -12,6 +13,8 @@ static const struct {
     const char *type;
     size_t size;
 } earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
+               {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
+               {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},
                {"paritas_toys_options", offsetof(paritas_toys_options, importance)}};
 

@@ -70,15 +70,20 @@ static inline void make_cosines(const double b[3], double sign, double cosine[CE
     }
 }
 
+static inline void make_some_energies(size_t rows, double first, double last, double *energy)
+{
+    for (size_t i = 0; i < rows; i++) energy[i] = first * pow(last / first, (double)i / ((double)rows - 1));
+}
 static inline void make_energies(double first, double last, double energy[ROWS])
 {
-    for (size_t i = 0; i < ROWS; i++) energy[i] = first * pow(last / first, (double)i / (ROWS - 1));
+    make_some_energies(ROWS, first, last, energy);
 }
 
 /* Counts behind a flux of 1, about as the sensor has them. */
+#define SENSITIVITY 0.013
 static inline void make_sensitivity(const double energy[ROWS], double sensitivity[ROWS])
 {
-    for (size_t i = 0; i < ROWS; i++) sensitivity[i] = 0.013 * energy[i];
+    for (size_t i = 0; i < ROWS; i++) sensitivity[i] = SENSITIVITY * energy[i];
 }
 
 /* ---- noise ---- */

@@ -103,6 +103,42 @@ TEST(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of)
     paritas_close(context);
 }
 
+/* Spectra of other than 15 energies take the larger grid; what they say is the same. */
+TEST(energies_that_are_masked_change_no_bit)
+{
+    enum { MORE = 20 };
+    static struct made m;
+    static double energy[N * MORE], flux[N * MORE], sensitivity[N * MORE], counts[N * MORE];
+    static paritas_kappa_result fits[2][N] = {{PARITAS_INIT(paritas_kappa_result)},
+                                              {PARITAS_INIT(paritas_kappa_result)}};
+    static paritas_potential results[2][N] = {{PARITAS_INIT(paritas_potential)},
+                                              {PARITAS_INIT(paritas_potential)}};
+    make(&m);
+    for (size_t k = 0; k < N * MORE; k++) {
+        const size_t of = k / MORE, i = k % MORE;
+        energy[k] = i < ROWS ? m.energy[of][i] : (double)NAN;
+        flux[k] = i < ROWS ? m.flux[of][i] : 1.0;
+        sensitivity[k] = i < ROWS ? m.sensitivity[of][i] : 1.0;
+        counts[k] = i < ROWS ? m.counts[of][i] : 1.0;
+    }
+    const paritas_spectra more = {.size = sizeof more,
+                                  .n = N,
+                                  .energy = energy,
+                                  .flux = flux,
+                                  .sensitivity = sensitivity,
+                                  .counts = counts,
+                                  .rows = MORE};
+    paritas_context *context = open_context(NULL, 64, 0, 0);
+    const paritas_kappa_options kappa = plain();
+    ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, &kappa, NULL,
+                                                               fits[0], results[0]));
+    ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &more, m.sunlit, &kappa, NULL,
+                                                               fits[1], results[1]));
+    assert_memory_equal(fits[0], fits[1], sizeof fits[0]);
+    assert_memory_equal(results[0], results[1], sizeof results[0]);
+    paritas_close(context);
+}
+
 TEST(in_shade_the_potential_is_that_of_the_fit)
 {
     static struct made m;
@@ -474,6 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of),
+        cmocka_unit_test(energies_that_are_masked_change_no_bit),
         cmocka_unit_test(in_shade_the_potential_is_that_of_the_fit),
         cmocka_unit_test(a_speed_at_its_bound_gives_no_potential),
         cmocka_unit_test(errors_are_the_spread_of_potentials_of_noisy_spectra),

@@ -14,12 +14,15 @@ static paritas_kappa_result *fit_set(const paritas_spectra *spectra, const parit
     return results;
 }
 
-TEST(the_truth_of_exact_fluxes_is_found)
+/* Numbers of energies: Lunar Prospector's, fewer, other instruments', the most. */
+static const size_t energies[] = {ROWS, 8, 32, 48, PARITAS_SPECTRUM_ROWS_MOST};
+
+static void find_exact_truth(size_t rows)
 {
-    struct set set = make_set(500, 1, -1);
+    struct set set = make_set_of(rows, 500, 1, -1);
     paritas_kappa_options options = default_options();
     options.response = 0;
-    for (size_t i = 0; i < set.n * ROWS; i++) set.counts[i] += 1; /* the original's weights: none of 5e5 */
+    for (size_t i = 0; i < set.n * rows; i++) set.counts[i] += 1; /* the original's weights: none of 5e5 */
     for (int weights = 0; weights < 3; weights++) {
         options.weights = (paritas_kappa_weights)weights;
         paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
@@ -32,27 +35,33 @@ TEST(the_truth_of_exact_fluxes_is_found)
             ASSERT_CLOSE(q->theta / p->theta, 1, 1e-4);
             ASSERT_CLOSE(q->density / p->density, 1, 1e-4);
             ASSERT_CLOSE(results[k].temperature / paritas_kappa_temperature(p->kappa, p->theta), 1, 1e-3);
-            assert_int_equal(results[k].rows, ROWS);
-            assert_int_equal(results[k].dof, ROWS - 3);
+            assert_int_equal(results[k].rows, rows);
+            assert_int_equal(results[k].dof, rows - 3);
         }
         free(results);
     }
     free_set(&set);
 }
 
-/* Folded data are made with the matrix; what is fitted without it is off. */
-TEST(the_truth_behind_a_response_is_found_with_it)
+TEST(the_truth_of_exact_fluxes_is_found)
 {
-    struct set set = make_set(100, 2, -1);
+    for (size_t e = 0; e < COUNT(energies); e++) find_exact_truth(energies[e]);
+}
+
+/* Folded data are made with the matrix; what is fitted without it is off. */
+static void find_truth_behind_response(size_t rows)
+{
+    struct set set = make_set_of(rows, 100, 2, -1);
     paritas_context *context = open_with(NULL, 0, 1, 64);
     for (size_t k = 0; k < set.n; k++) {
-        double matrix[ROWS * ROWS], folded[ROWS];
-        ASSERT_OK(context, paritas_kappa_response(context, 0.5, ROWS, set.energy + k * ROWS, matrix));
-        for (size_t i = 0; i < ROWS; i++) {
+        double matrix[PARITAS_SPECTRUM_ROWS_MOST * PARITAS_SPECTRUM_ROWS_MOST],
+            folded[PARITAS_SPECTRUM_ROWS_MOST];
+        ASSERT_OK(context, paritas_kappa_response(context, 0.5, rows, set.energy + k * rows, matrix));
+        for (size_t i = 0; i < rows; i++) {
             folded[i] = 0;
-            for (size_t j = 0; j < ROWS; j++) folded[i] += matrix[i * ROWS + j] * set.flux[k * ROWS + j];
+            for (size_t j = 0; j < rows; j++) folded[i] += matrix[i * rows + j] * set.flux[k * rows + j];
         }
-        memcpy(set.flux + k * ROWS, folded, sizeof folded);
+        memcpy(set.flux + k * rows, folded, rows * sizeof *folded);
     }
     paritas_close(context);
     paritas_kappa_result *results = fit_set(&set.spectra, NULL, 64);
@@ -67,10 +76,15 @@ TEST(the_truth_behind_a_response_is_found_with_it)
         ASSERT_CLOSE(results[k].density / set.truth[k].density, 1, 1e-4);
         off += fabs(without[k].kappa / set.truth[k].kappa - 1) > 1e-3;
     }
-    assert_true(off > 90);
+    if (rows >= ROWS) assert_true(off > 90); /* energies farther apart hardly show the response */
     free(results);
     free(without);
     free_set(&set);
+}
+
+TEST(the_truth_behind_a_response_is_found_with_it)
+{
+    for (size_t e = 0; e < COUNT(energies); e++) find_truth_behind_response(energies[e]);
 }
 
 /* Pulls of each parameter: half of the errors' claim is their width, half that they have no bias. */
@@ -82,11 +96,12 @@ static void check_pulls(const char *name, double sum, double square, size_t insi
         fail_msg("%s: pulls of mean %g, width %g; %g are within 1", name, mean, width, covered);
 }
 
-TEST(errors_cover_the_truth_as_often_as_they_say)
+/* n_drawn sets; `least` of them have small errors. */
+static void check_coverage(size_t rows, size_t n_drawn, size_t least)
 {
     static const double systematics[] = {0, 0.11180339887498949};
     for (size_t s = 0; s < COUNT(systematics); s++) {
-        struct set set = make_set(6000, 10 + s, systematics[s]);
+        struct set set = make_set_of(rows, n_drawn, 10 + s, systematics[s]);
         paritas_kappa_options options = default_options();
         options.response = 0;
         options.systematic = systematics[s];
@@ -121,12 +136,24 @@ TEST(errors_cover_the_truth_as_often_as_they_say)
             dof += results[k].dof;
             n++;
         }
-        assert_true(n > 5000);
+        assert_true(n > least);
         for (size_t i = 0; i < 4; i++) check_pulls(names[i], sum[i], square[i], inside[i], n);
         ASSERT_CLOSE(chi2 / dof, 1, 0.08);
         free(results);
         free_set(&set);
     }
+}
+
+TEST(errors_cover_the_truth_as_often_as_they_say)
+{
+    check_coverage(ROWS, 6000, 5000);
+}
+
+TEST(errors_cover_the_truth_of_other_numbers_of_energies)
+{
+    check_coverage(8, 4000, 2000);
+    check_coverage(32, 3000, 2500);
+    check_coverage(48, 2000, 1700);
 }
 
 /* Of the same truth with one row empty: where nothing was expected there, and where much was. */
@@ -226,9 +253,9 @@ TEST(objectives_and_fits_are_the_reference_ones)
 }
 
 /* The misfit at the answer, at points around it, and what its second differences say of the covariance. */
-TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_differences)
+static void check_second_differences(size_t rows)
 {
-    struct set set = make_set(60, 3, 0.1);
+    struct set set = make_set_of(rows, 60, 3, 0.1);
     set.flux[4] = 0;
     paritas_context *context = open_with(NULL, 0, 1, 64);
     for (int weights = 0; weights < 3; weights += 2)
@@ -241,9 +268,10 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
                 const paritas_kappa_result *r = &results[k];
                 const paritas_spectra one = {.size = sizeof(paritas_spectra),
                                              .n = 1,
-                                             .energy = set.energy + k * ROWS,
-                                             .flux = set.flux + k * ROWS,
-                                             .sensitivity = set.sensitivity + k * ROWS};
+                                             .energy = set.energy + k * rows,
+                                             .flux = set.flux + k * rows,
+                                             .sensitivity = set.sensitivity + k * rows,
+                                             .rows = rows};
                 assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
                 if (r->kappa_state != PARITAS_PARAMETER_FREE || r->theta_state != PARITAS_PARAMETER_FREE)
                     continue;
@@ -284,6 +312,38 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
         }
     paritas_close(context);
     free_set(&set);
+}
+
+TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_differences)
+{
+    for (size_t e = 0; e < COUNT(energies); e++) check_second_differences(energies[e]);
+}
+
+/* Rows that are masked say nothing: spectra of 15 energies have the same bits on the larger grid. */
+TEST(masked_rows_change_no_bit)
+{
+    enum { N = 200, MORE = 41 };
+    struct set set = make_set(N, 12, 0.1), wide = make_set_of(MORE, N, 12, 0.1);
+    for (size_t k = 0; k < N; k++)
+        for (size_t i = 0; i < MORE; i++) {
+            const size_t to = k * MORE + i, from = k * ROWS + i;
+            wide.energy[to] = i < ROWS ? set.energy[from] : (double)NAN;
+            wide.flux[to] = i < ROWS ? set.flux[from] : 1e5;
+            wide.sensitivity[to] = i < ROWS ? set.sensitivity[from] : 1;
+            wide.counts[to] = i < ROWS ? set.counts[from] : 7;
+        }
+    for (unsigned precision = 64; precision >= 32; precision -= 32)
+        for (int weights = 0; weights < 3; weights++) {
+            paritas_kappa_options options = default_options();
+            options.weights = (paritas_kappa_weights)weights;
+            paritas_kappa_result *small = fit_set(&set.spectra, &options, precision),
+                                 *large = fit_set(&wide.spectra, &options, precision);
+            assert_memory_equal(small, large, N * sizeof *small);
+            free(small);
+            free(large);
+        }
+    free_set(&set);
+    free_set(&wide);
 }
 
 /* No point of a grid is lower, whatever the spectrum: noise of a factor of 4, two populations, empty and
@@ -490,16 +550,23 @@ TEST(progress_of_fits_rises_to_its_end)
     free_set(&set);
 }
 
-TEST(fits_in_f32_end_where_those_in_f64_do)
+static void compare_precisions(size_t rows)
 {
-    struct set set = make_set(1000, 7, 0.1);
+    struct set set = make_set_of(rows, 1000, 7, 0.1);
     paritas_kappa_options options = default_options();
+    size_t lost = 0;
     for (int weights = 0; weights < 3; weights++) {
         options.weights = (paritas_kappa_weights)weights;
         paritas_kappa_result *f64 = fit_set(&set.spectra, &options, 64),
                              *f32 = fit_set(&set.spectra, &options, 32);
         for (size_t k = 0; k < set.n; k++) {
             assert_int_equal(f64[k].status, f32[k].status);
+            if (f64[k].status == PARITAS_SPECTRUM_NOT_FITTED) {
+                /* many empty rows, each of which decides the fit */
+                assert_true(weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL && f64[k].empty_rows > 2);
+                lost++;
+                continue;
+            }
             ASSERT_CLOSE(f32[k].misfit, f64[k].misfit, 1e-9 * (1 + f64[k].misfit));
             if (f64[k].kappa_state == PARITAS_PARAMETER_FREE)
                 ASSERT_CLOSE(f32[k].kappa, f64[k].kappa, 1e-4 * f64[k].kappa_error);
@@ -507,7 +574,14 @@ TEST(fits_in_f32_end_where_those_in_f64_do)
         free(f64);
         free(f32);
     }
+    assert_in_range(lost, 0, 8);
     free_set(&set);
+}
+
+TEST(fits_in_f32_end_where_those_in_f64_do)
+{
+    compare_precisions(ROWS);
+    compare_precisions(32);
 }
 
 TEST(bad_arguments_are_named)
@@ -539,6 +613,15 @@ TEST(bad_arguments_are_named)
     spectra.sensitivity = NULL;
     assert_int_equal(paritas_kappa_fit(context, &spectra, NULL, results), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "sensitivity"));
+    spectra.rows = PARITAS_SPECTRUM_ROWS_MOST + 1;
+    assert_int_equal(paritas_kappa_fit(context, &spectra, NULL, results), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(context), "spectra.rows: 65 energies; at most 64");
+    spectra.size = offsetof(paritas_spectra, rows); /* of a caller that knows no other energies */
+    spectra.sensitivity = set.sensitivity;
+    ASSERT_OK(context, paritas_kappa_fit(context, &spectra, NULL, results));
+    assert_int_equal(results[1].rows, ROWS);
+    spectra.size = sizeof spectra;
+    spectra.rows = 0;
     spectra.flux = NULL;
     assert_int_equal(paritas_kappa_fit(context, &spectra, NULL, results), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_kappa_fit(context, NULL, NULL, results), PARITAS_INVALID_ARGUMENT);
@@ -582,6 +665,8 @@ int main(void)
         cmocka_unit_test(the_truth_of_exact_fluxes_is_found),
         cmocka_unit_test(the_truth_behind_a_response_is_found_with_it),
         cmocka_unit_test(errors_cover_the_truth_as_often_as_they_say),
+        cmocka_unit_test(errors_cover_the_truth_of_other_numbers_of_energies),
+        cmocka_unit_test(masked_rows_change_no_bit),
         cmocka_unit_test(an_empty_row_does_not_decide_the_fit),
         cmocka_unit_test(objectives_and_fits_are_the_reference_ones),
         cmocka_unit_test(

@@ -2,18 +2,18 @@
 #include "plasmas.h"
 
 /* Odd numbers of spectra, rows that are masked, and some that cannot be fitted. */
-static struct set make_mixed(void)
+static struct set make_mixed(size_t rows)
 {
-    struct set set = make_set(307, 21, 0.1);
+    struct set set = make_set_of(rows, 307, 21, 0.1);
     for (size_t k = 0; k < set.n; k++) {
-        if (k % 7 == 0) set.flux[k * ROWS + k % ROWS] = (double)NAN;
-        if (k % 11 == 0) set.flux[k * ROWS + 14] = set.counts[k * ROWS + 14] = 0;
-        if (k % 97 == 0) memset(set.flux + k * ROWS, 0, ROWS * sizeof *set.flux);
+        if (k % 7 == 0) set.flux[k * rows + k % rows] = (double)NAN;
+        if (k % 11 == 0) set.flux[k * rows + rows - 1] = set.counts[k * rows + rows - 1] = 0;
+        if (k % 97 == 0) memset(set.flux + k * rows, 0, rows * sizeof *set.flux);
     }
     return set;
 }
 
-TEST(fits_have_the_same_bits_everywhere)
+static void compare_bits(size_t rows)
 {
     static const struct {
         const char *isa;
@@ -22,7 +22,7 @@ TEST(fits_have_the_same_bits_everywhere)
     } ways[] = {{"portable", 1, 1, 307}, {"scalar", 1, 1, 307}, {"avx2", 4, 1, 307},   {"avx2", 0, 2, 100},
                 {"avx2", 1, 3, 307},     {"avx512", 0, 1, 7},   {"avx512", 8, 2, 307}, {"avx512", 1, 1, 307},
                 {"neon", 0, 2, 307},     {"neon", 1, 1, 50},    {NULL, 0, 0, 307},     {NULL, 2, 1, 150}};
-    struct set set = make_mixed();
+    struct set set = make_mixed(rows);
     const size_t bytes = set.n * sizeof(paritas_kappa_result);
     paritas_kappa_result *reference = malloc(bytes), *results = malloc(bytes);
     assert_true(reference && results);
@@ -47,10 +47,10 @@ TEST(fits_have_the_same_bits_everywhere)
                 for (size_t at = 0; at < set.n; at += ways[w].batch) {
                     paritas_spectra part = set.spectra;
                     part.n = at + ways[w].batch < set.n ? ways[w].batch : set.n - at;
-                    part.energy += at * ROWS;
-                    part.flux += at * ROWS;
-                    part.sensitivity += at * ROWS;
-                    part.counts += at * ROWS;
+                    part.energy += at * rows;
+                    part.flux += at * rows;
+                    part.sensitivity += at * rows;
+                    part.counts += at * rows;
                     results[at].size = sizeof *results;
                     ASSERT_OK(context, paritas_kappa_fit(context, &part, &options, results + at));
                 }
@@ -69,6 +69,16 @@ TEST(fits_have_the_same_bits_everywhere)
     free_set(&set);
 }
 
+TEST(fits_have_the_same_bits_everywhere)
+{
+    compare_bits(ROWS);
+}
+TEST(fits_of_other_numbers_of_energies_have_the_same_bits_everywhere)
+{
+    compare_bits(9);
+    compare_bits(32);
+}
+
 TEST(fluxes_and_misfits_have_the_same_bits_everywhere)
 {
     static const struct {
@@ -77,7 +87,7 @@ TEST(fluxes_and_misfits_have_the_same_bits_everywhere)
     } ways[] = {{"portable", 1}, {"scalar", 1}, {"avx2", 4}, {"avx2", 1},
                 {"avx512", 8},   {"avx512", 1}, {"neon", 2}, {NULL, 0}};
     enum { POINTS = 5 };
-    struct set set = make_mixed();
+    struct set set = make_mixed(ROWS);
     double *reference = malloc(set.n * (POINTS + ROWS) * sizeof *reference),
            *numbers_here = malloc(set.n * (POINTS + ROWS) * sizeof *numbers_here);
     assert_true(reference && numbers_here);
@@ -102,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_have_the_same_bits_everywhere),
+        cmocka_unit_test(fits_of_other_numbers_of_energies_have_the_same_bits_everywhere),
         cmocka_unit_test(fluxes_and_misfits_have_the_same_bits_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

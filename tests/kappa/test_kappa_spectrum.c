@@ -200,6 +200,61 @@ TEST(counts_are_rounded_half_to_even)
     paritas_close(context);
 }
 
+/* Lunar Prospector's sweep as that of another instrument, and directions that it does not have. */
+TEST(sweeps_of_another_instrument_have_their_own_cells)
+{
+    enum { MORE = CELLS + 3 };
+    paritas_context *context = open_with(NULL, 0, 1, 64);
+    static struct sweep s;
+    static double flux[ROWS * MORE], cosine[ROWS * MORE], angle[ROWS * MORE], exposure[ROWS * MORE];
+    struct answer own, other;
+    const double angles[] = {0.15027943247108658, 0.12740075116381128, 0.170252920765062,
+                             0.11956975072518114},
+                 cells[] = {16, 16, 8, 4};
+    make_sweep(&s, 3e5, 2e5);
+    for (size_t c = 0; c < ROWS * CELLS; c += 5) s.flux[c] = (double)NAN;
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t c = 0; c < MORE; c++) {
+            const size_t to = i * MORE + c, ring = c < CELLS ? (size_t)(fabs(s.theta[c]) / 22.5) : 0;
+            flux[to] = c < CELLS ? s.flux[i * CELLS + c] : 7e9;
+            cosine[to] = c < CELLS ? s.cosine[i * CELLS + c] : 0.5;
+            angle[to] = c == CELLS ? 0 : angles[ring];
+            exposure[to] = c > CELLS ? (double)NAN : 0.02 * 2.5 / cells[ring];
+        }
+    paritas_spectrum_request request = {.size = sizeof request,
+                                        .n = 1,
+                                        .energy = s.energy,
+                                        .flux = flux,
+                                        .cosine = cosine,
+                                        .omni = other.omni,
+                                        .coverage = other.coverage,
+                                        .sensitivity = other.sensitivity,
+                                        .counts = other.counts,
+                                        .error = other.error,
+                                        .grid = {ROWS, MORE},
+                                        .solid_angle = angle,
+                                        .exposure = exposure};
+    make_spectrum(context, &s, &own);
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
+    for (size_t i = 0; i < ROWS; i++) {
+        ASSERT_CLOSE(other.omni[i] / own.omni[i], 1, 1e-12);
+        ASSERT_CLOSE(other.coverage[i] / own.coverage[i], 1, 1e-12);
+        ASSERT_CLOSE(other.sensitivity[i] / own.sensitivity[i], 1, 1e-12);
+        assert_true(other.counts[i] == own.counts[i] && other.error[i] == own.error[i]);
+    }
+    request.exposure = NULL;
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(context), "exposure: NULL; the cells of another grid need it");
+    request.exposure = exposure;
+    request.grid.rows = 65;
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(context), "grid.rows: 65 energies; at most 64");
+    request.grid = (paritas_sweep_grid){ROWS, 65537};
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(context), "grid.cells: 65537 directions; at most 65536");
+    paritas_close(context);
+}
+
 TEST(bad_arguments_are_named)
 {
     paritas_context *context = open_with(NULL, 0, 1, 64);
@@ -224,6 +279,9 @@ TEST(bad_arguments_are_named)
     assert_non_null(strstr(paritas_error_message(context), "cosine"));
     request.cosine = s.cosine;
     ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
+    request.grid.rows = 99;
+    request.size = offsetof(paritas_spectrum_request, grid); /* of a caller that knows no other grids */
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
     request.size = 8;
     assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "paritas_spectrum_request"));
@@ -239,6 +297,7 @@ int main(void)
         cmocka_unit_test(the_sensitivity_is_that_of_counts_of_poisson),
         cmocka_unit_test(spectra_and_counts_are_the_reference_ones),
         cmocka_unit_test(counts_are_rounded_half_to_even),
+        cmocka_unit_test(sweeps_of_another_instrument_have_their_own_cells),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

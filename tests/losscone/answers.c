@@ -616,34 +616,66 @@ static bool put_fit(struct answers *a, const paritas_kappa_result *r)
            put(a, r->covariance[0], 9);
 }
 
+/* Spectra with masked energies more: for the kernels of other numbers of energies. */
+enum { WIDE = 20 };
+static paritas_spectra widened(const paritas_spectra *own, double *room)
+{
+    const double *const from[] = {own->energy, own->flux, own->sensitivity, own->counts};
+    const size_t n = own->n * WIDE;
+    for (size_t i = 0; i < COUNT(from) * n; i++) {
+        const size_t k = i % n / WIDE, row = i % WIDE;
+        room[i] = row < ROWS ? from[i / n][k * ROWS + row] : none();
+    }
+    paritas_spectra more = *own;
+    more.energy = room;
+    more.flux = room + n;
+    more.sensitivity = room + 2 * n;
+    more.counts = room + 3 * n;
+    more.rows = WIDE;
+    return more;
+}
+
+static bool collect_fits(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                         const struct kappa_ask *ask, bool wide, struct answers *a)
+{
+    enum { PLASMAS = 3 };
+    const paritas_kappa_options options = kappa_options_of(ask);
+    const char *grid = wide ? " of more energies" : "";
+    const size_t n = all_of(wish, SAMPLE_SPECTRA);
+    paritas_kappa_result *results = sized_calloc(SAMPLE_SPECTRA, sizeof *results);
+    double misfit[SAMPLE_SPECTRA * PLASMAS], room[4 * SAMPLE_SPECTRA * WIDE];
+    bool good = results;
+    for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
+        const paritas_spectra own = spectra_at(s, at, count_at(wish, at, n)),
+                              spectra = wide ? widened(&own, room) : own;
+        good = paritas_kappa_fit(context, &spectra, &options, results + at) == PARITAS_OK &&
+               paritas_kappa_misfit(context, &spectra, &options, PLASMAS, s->plasma, misfit + at * PLASMAS) ==
+                   PARITAS_OK;
+    }
+    for (size_t k = 0; good && k < n; k++)
+        good = mark(a, "fit by %s%s, spectrum %zu", ask->name, grid, k) && put_fit(a, &results[k]) &&
+               mark(a, "misfit by %s%s, spectrum %zu", ask->name, grid, k) &&
+               put(a, misfit + k * PLASMAS, PLASMAS);
+    free(results);
+    return good;
+}
+
 static bool collect_kappa(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
                           struct answers *a)
 {
-    enum { PLASMAS = 3, USABLE = 17 };
+    enum { USABLE = 17 };
     const size_t n = all_of(wish, SAMPLE_SPECTRA);
-    paritas_kappa_result *results = sized_calloc(SAMPLE_SPECTRA, sizeof *results);
-    double misfit[SAMPLE_SPECTRA * PLASMAS], flux[USABLE * ROWS];
-    bool good = results;
-    for (size_t q = 0; good && q < (wish->few ? 3 : COUNT(kappa_asks)); q++) {
-        const paritas_kappa_options options = kappa_options_of(&kappa_asks[q]);
-        for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
-            const paritas_spectra spectra = spectra_at(s, at, count_at(wish, at, n));
-            good = paritas_kappa_fit(context, &spectra, &options, results + at) == PARITAS_OK &&
-                   paritas_kappa_misfit(context, &spectra, &options, PLASMAS, s->plasma,
-                                        misfit + at * PLASMAS) == PARITAS_OK;
-        }
-        for (size_t k = 0; good && k < n; k++)
-            good = mark(a, "fit by %s, spectrum %zu", kappa_asks[q].name, k) && put_fit(a, &results[k]) &&
-                   mark(a, "misfit by %s, spectrum %zu", kappa_asks[q].name, k) &&
-                   put(a, misfit + k * PLASMAS, PLASMAS);
-    }
+    double flux[USABLE * ROWS];
+    bool good = true;
+    for (size_t q = 0; good && q < (wish->few ? 3 : COUNT(kappa_asks)); q++)
+        good = collect_fits(context, s, wish, &kappa_asks[q], false, a) &&
+               (q > 1 || collect_fits(context, s, wish, &kappa_asks[q], true, a));
     const size_t fluxes = n < USABLE ? n : USABLE;
     for (size_t at = 0; good && at < fluxes; at += count_at(wish, at, fluxes))
         good = paritas_kappa_flux(context, count_at(wish, at, fluxes), s->plasma + at, ROWS,
                                   s->spectrum_energy, flux + at * ROWS) == PARITAS_OK;
     for (size_t k = 0; good && k < fluxes; k++)
         good = mark(a, "flux of plasma %zu", k) && put(a, flux + k * ROWS, ROWS);
-    free(results);
     return good;
 }
 

@@ -23,7 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-EMBEDDED = ("conformance", "histfactory", "losscone", "kappa")
+EMBEDDED = ("conformance", "histfactory", "losscone", "kappa", "kappa_wide")
 OTHERS = ("losscone_medium", "losscone_wide")  # cmake/EmbedPtx.cmake leaves them out
 LIMIT = 1800  # seconds of one program
 

@@ -71,6 +71,40 @@ def test_fits_of_spectra_without_noise_find_their_plasma(spectra, weights):
     assert (at_fit + np.eye(3) * 1e300 > np.diag(at_fit)[:, None]).all()
 
 
+@pytest.mark.parametrize("rows", [8, 15, 32, 48, 64])
+def test_spectra_of_any_number_of_energies_find_their_plasma(rows):
+    """Counts of Poisson numbers with gains that differ by 5 % from what is thought."""
+    random, n = np.random.default_rng(rows), 600
+    energy = np.geomspace(8.0, 20000.0, rows)
+    flux = np.repeat(kappa.flux(energy, PLASMA), n // 3, axis=0)
+    sensitivity = 0.2 * energy * 15.0 / rows * np.ones((n, 1))
+    mean = flux * sensitivity * random.gamma(400.0, 1.0 / 400.0, flux.shape)
+    made = kappa.Spectra(np.tile(energy, (n, 1)), random.poisson(mean) / sensitivity, sensitivity)
+    fit = kappa.fit(made, response=0.0, systematic=0.05, kappa_lower=1.6, kappa_upper=100.0, theta_lower=1e5)
+    truth = np.repeat(PLASMA, n // 3, axis=0)
+    temperature = kappa.temperature(truth[:, 1], truth[:, 2])
+    assert fit.fitted.all() and (fit["plasma_rows"] == rows).all()
+    for name, values in zip(("density", "kappa", "theta", "temperature"), (*truth.T, temperature)):
+        pull = (fit[name] - values) / fit[f"{name}_error"]
+        assert abs(np.median(pull)) < 0.25 and 0.62 < np.mean(np.abs(pull) < 1.0) < 0.75, name
+    found = kappa.spacecraft_potential(made, True, kappa={"response": 0.0})
+    assert (found["plasma_rows"] <= rows).all() and found.found.mean() > 0.9
+
+
+def test_sweeps_of_another_grid_need_their_cells():
+    flux = np.ones((2, 4, 6))
+    with pytest.raises(paritas.InvalidArgument, match="sweeps of 4 energies and 6 directions need it"):
+        kappa.spectrum(np.ones((2, 4)), flux, np.full(flux.shape, 0.5))
+    made = kappa.spectrum(
+        np.full((2, 4), 100.0), flux, np.full(flux.shape, 0.5), solid_angle=np.full(6, 0.5), exposure=1e-3
+    )
+    np.testing.assert_allclose(made.flux, 4.0 * np.pi, rtol=1e-12)
+    np.testing.assert_allclose(made.coverage, 3.0 / (2.0 * np.pi), rtol=1e-12)
+    assert made.counts.tolist() == [[0.0] * 4] * 2  # of 0.1 a cell
+    with pytest.raises(paritas.InvalidArgument, match="spectra.rows: 65 energies; at most 64"):
+        kappa.fit(kappa.Spectra(*np.ones((3, 2, 65))))
+
+
 def test_a_spectrum_of_nothing_says_so(spectra):
     flux = spectra.flux.copy()
     flux[0], flux[1, 2:] = np.nan, np.nan

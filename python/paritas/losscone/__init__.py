@@ -28,6 +28,7 @@ from .day import (
 from .fits import LossconeFit, Profile, bootstrap, confidence, fit, misfit, model, profile
 from .averages import averages
 from .geography import EqualAreaGrid, solar_position, subsolar_point
+from .instruments import from_distributions
 from .harmonics import PERIODS, Periodogram, harmonic_fit, harmonics, lomb_scargle, periodogram
 from .products import (
     REGIONS,
@@ -68,6 +69,7 @@ __all__ = [
     "find",
     "fit",
     "footpoint",
+    "from_distributions",
     "harmonic_fit",
     "harmonics",
     "load",

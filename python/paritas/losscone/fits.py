@@ -31,6 +31,7 @@ from ..progress import told
 from ..records import columns_of
 from .day import Day
 from .sweeps import Part, Sweeps, beam, load
+from .tables import write_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -152,6 +153,17 @@ class LossconeFit(Tabular):
         row = self.sets[chosen][k]
         n = int(row["intervals"])
         return np.stack([row["lower"][:n], row["upper"][:n]], axis=1)
+
+    def write(self, path: Path) -> None:
+        """The table as a .csv, columns and numbers as the program writes them, after the options.
+        `read_tables` reads it. An existing file is replaced."""
+        provenance = {
+            "paritas": _engine.VERSION,
+            "command": "paritas.losscone.fit",
+            "options": self.options,
+            "run": {"device": self.device, "precision": self.precision},
+        }
+        write_table(path, self.table, provenance)
 
     def _repr_html_(self) -> str:
         return html_of(self.table, "Loss cones")
@@ -283,7 +295,7 @@ def _all_columns(data: Sweeps, results: dict[str, Table], sets: dict[str, Table]
     if len(results) == 2:
         columns["preferred"] = both.preferred
     columns["good"] = both.good
-    if data.days:
+    if known is not None:
         columns.update(columns_by_name(beam(data)))
         if data.background_rate is not None:
             columns["background_rate"] = data.background_rate

@@ -54,13 +54,16 @@ class Sweeps(Summarised):
     spacecraft) (n, rows); cosine (of the pitch angle, above 0 incident), flux (normalised) (n, rows, cells).
 
     measured: fluxes as measured, shaped like flux, for masks. None: `flux` is masked. days, parts: the
-        sweeps' source; potentials: how the spacecraft's were found, one a day.
+        sweeps' source; potentials: how the spacecraft's were found, one a day. counted_days: the days after
+        backgrounds and rows of few counts, with the reasons of the program's archive.
     channel (n, rows, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (like flux): counts of a normalised flux of 1; None: unknown. background (n, rows): normalised
         flux that was subtracted. background_rate (n): the same in counts/s. counted (like flux): `measured`
         without it and without rows of few counts; None: `measured`. complete (like flux): normalised fluxes
         before that, for beams; None: `flux`.
-    potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact."""
+    potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact.
+    mag (n, 3): field of the magnetometer, nT, selenographic; None: unknown.
+    known: columns of the table, one row a sweep, of sweeps that are of no day."""
 
     energy: Floats
     potential: Floats
@@ -77,6 +80,9 @@ class Sweeps(Summarised):
     counted: Floats | None = None
     complete: Floats | None = None
     potential_error: Floats | None = None
+    mag: Floats | None = None
+    known: Table | None = None
+    counted_days: list[Day] = field(default_factory=list)
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +163,7 @@ class Sweeps(Summarised):
             self.flux[rows],
             None if self.measured is None else self.measured[rows],
             parts=parts,
+            known=None if self.known is None else self.known[rows],
             **further,
         )
 
@@ -170,6 +177,7 @@ class Sweeps(Summarised):
             "counted",
             "complete",
             "potential_error",
+            "mag",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -195,10 +203,14 @@ class Sweeps(Summarised):
     def table(self) -> Table | None:
         """What is known of the sweeps, one row each; None for plain arrays."""
         if not self.days:
-            return None
+            return self.known
         columns: list[Table] = []
+        at = 0
         for k, day in enumerate(self.days):
             names = columns_by_name(day.sweeps)
+            if self.mag is not None:
+                names.update({f"mag_{axis}": self.mag[at : at + len(day), i] for i, axis in enumerate("xyz")})
+            at += len(day)
             if self.potentials:
                 found = columns_by_name(self.potentials[k].table)
                 del found["spacecraft_potential"]
@@ -364,8 +376,9 @@ def load(
 
     files: day files and folders of them, or days already read, which are changed. Files of one date become
         one day, in which each sweep counts once; a warning tells of sweeps in several files. theta: theta.tab
-        or 88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of
-        kernels, with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
+        or 88 inclinations. geometry: a CSV table; mag: a file of the magnetometer, or a folder with those of
+        the days, MAYYMMDD.TAB; spice: a folder of kernels, with attitude. polarity: +1, -1 or a table; None:
+        the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
@@ -388,7 +401,7 @@ def load(
     table = _table(geometry, None)
     polarities = _table(polarity, "polarity")
     potentials = None if automatic else _table(spacecraft_potential, "spacecraft_potential")
-    records = Magnetometer(mag) if isinstance(mag, (str, os.PathLike)) else mag
+    records = _mags_of(mag)
     located = spice is not None or mag is not None
     sign = _sign(polarity, located or (table is not None and table.has("polarity")))
     told = located or (table is not None and table.has("spacecraft_in_sun"))
@@ -409,19 +422,35 @@ def load(
         _engine.option_values("paritas_potential_options", dict(potential_options or {})),
     )
     options.set_sources(
-        None if records is None else records._records,
         *(None if one is None else one._table for one in (table, polarities, potentials)),
     )
     spin = None if attitude is None else Attitude(attitude)._table
     kernels = None if spice is None else os.fspath(spice)
-    made = [
-        _prepared(day, options.prepare(day._memory, kernels, spin), options, automatic, where)
-        for day in _days_of([files] if isinstance(files, (str, os.PathLike, Day)) else list(files), strict)
-    ]
+    made = []
+    for day in _days_of([files] if isinstance(files, (str, os.PathLike, Day)) else list(files), strict):
+        options.set_mags([_records_of(one) for one, date in records if date in (0, day.date)])
+        prepared = options.prepare(day._memory, kernels, spin)
+        made.append(_prepared(day, prepared, options, automatic, where))
     return made[0] if len(made) == 1 else _joined(made)
 
 
 takes(Where, load)
+
+
+def _mags_of(mag: Path | Magnetometer | None) -> list[tuple[Path | Magnetometer, int]]:
+    """Records and their date, 0: of any day. Those of a folder are read when their day is prepared."""
+    if mag is None or isinstance(mag, Magnetometer):
+        return [] if mag is None else [(mag, 0)]
+    if not os.path.isdir(mag):
+        return [(Magnetometer(mag), 0)]
+    found: list[tuple[Path | Magnetometer, int]] = [*_engine.er_find_mags(os.fspath(mag))]
+    if not found:
+        raise _engine.InvalidInput(f"{os.fspath(mag)}: there is no file of the magnetometer (MAYYMMDD.TAB)")
+    return found
+
+
+def _records_of(given: Path | Magnetometer) -> _engine.Magnetometer:
+    return (given if isinstance(given, Magnetometer) else Magnetometer(given))._records
 
 
 def _days_of(given: list[Path | Day], strict: bool) -> list[Day]:
@@ -499,6 +528,8 @@ def _prepared(
         counted=counted.flux,
         complete=complete,
         potential_error=arrays["potential_error"],
+        mag=arrays["mag"],
+        counted_days=[counted],
     )
 
 
@@ -531,6 +562,9 @@ def _concatenated(arrays: list[Floats | None]) -> Floats | None:
 
 
 def _joined(made: list[Sweeps]) -> Sweeps:
+    if any(one.mag is not None for one in made):  # days without records
+        for one in made:
+            one.mag = np.full((len(one), 3), np.nan) if one.mag is None else one.mag
     parts: list[Part] = []
     for one in made:
         at = parts[-1].stop if parts else 0
@@ -548,5 +582,6 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         [one.days[0] for one in made],
         parts,
         [found for one in made for found in one.potentials],
+        counted_days=[day for one in made for day in one.counted_days],
         **further,
     )

@@ -8,6 +8,7 @@
 #include "fit/batch.h"
 #include "kappa/kappa_arrays.h"
 #include "moon/kappa/kappa.h"
+#include "moon/kappa/spectrum_grid.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,7 @@ _Static_assert(GRID_KAPPAS *GRID_THETAS <= KAPPA_GRID_MOST, "the slab holds ever
 
 struct task {
     paritas_spectra spectra;
+    const struct spectrum_grid *grid;
     paritas_kappa_options options;
     paritas_kappa_result *results;
     double *starts; /* y, kappa (0: none), t of each; f32 fits leave theirs here */
@@ -52,6 +54,7 @@ static void freeze_options(struct task *task)
     mi[KAPPA_DENSITY_HELD] = held;
     mi[KAPPA_FOLDED] = o->response > 0.0;
     mi[KAPPA_MAX_ITERATIONS] = o->max_iterations ? o->max_iterations : 100;
+    mi[KAPPA_ROWS] = (uint32_t)task->spectra.rows;
     mi[KAPPA_GRID_KAPPAS] = kappas;
     mi[KAPPA_GRID_THETAS] = thetas;
     double *mr = task->reals;
@@ -95,6 +98,7 @@ static paritas_status open_task(paritas_context *context, struct task *task,
     TRY(OPTIONS_READ(context, paritas_kappa_options, "options", given_options, &task->options));
     TRY(SIZED_CHECK(context, paritas_spectra, "spectra", 1, given_spectra));
     TRY(SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task->spectra));
+    TRY(spectrum_grid_find(context, &task->spectra.rows, &task->grid));
     if (spectra->n && (!spectra->energy || !spectra->flux))
         return paritas_refuse(context, "spectra: %s is NULL", spectra->energy ? "flux" : "energy");
     if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !spectra->sensitivity)
@@ -118,26 +122,27 @@ static bool usable(double x)
 static struct view view_spectrum(const struct task *task, size_t which, double *row)
 {
     const paritas_spectra *given = &task->spectra;
-    const double *energy = given->energy + which * SWEEP_ROWS, *flux = given->flux + which * SWEEP_ROWS;
-    const double *gain =
-        task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS     ? given->sensitivity + which * SWEEP_ROWS
-        : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + which * SWEEP_ROWS
-                                                                  : NULL;
+    const struct spectrum_grid *grid = task->grid;
+    const size_t rows = given->rows, first = which * rows;
+    const double *energy = given->energy + first, *flux = given->flux + first;
+    const double *gain = task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS ? given->sensitivity + first
+                         : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + first
+                                                                                   : NULL;
     struct view view = {0, 0, 0.0};
-    memset(row, 0, SPECTRUM_SIZE * sizeof *row);
-    for (unsigned i = 0; i < SWEEP_SLOTS; i++) row[SPECTRUM_FLUX + i] = -1.0;
-    for (unsigned i = 0; i < SWEEP_ROWS; i++) {
-        const double *channel = given->channel ? given->channel + which * SWEEP_ROWS : energy;
+    memset(row, 0, grid->spectrum * sizeof *row);
+    for (size_t i = 0; i < grid->slots; i++) row[grid->flux + i] = -1.0;
+    for (size_t i = 0; i < rows; i++) {
+        const double *channel = given->channel ? given->channel + first : energy;
         if (!(energy[i] >= 1e-3 && energy[i] <= 1e9 && channel[i] >= energy[i] && channel[i] <= 1e9))
             continue;
-        row[SPECTRUM_ENERGY + i] = energy[i];
-        row[SPECTRUM_CHANNEL + i] = channel[i];
+        row[grid->energy + i] = energy[i];
+        row[grid->channel + i] = channel[i];
         const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
         if (!usable(f) || !usable(g) ||
             (task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
             continue;
-        row[SPECTRUM_FLUX + i] = f;
-        row[SPECTRUM_GAIN + i] = g;
+        row[grid->flux + i] = f;
+        row[grid->gain + i] = g;
         view.rows++;
         if (f > 0.0)
             view.density_estimate += 1e4 * f / kappa_speed(energy[i]) * 0.5 * energy[i];
@@ -147,7 +152,7 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
     if (view.empty == view.rows)
         view.density_estimate = NAN;
     else
-        row[SPECTRUM_START] = host_log(view.density_estimate / KAPPA_UNIT_DENSITY);
+        row[grid->start] = host_log(view.density_estimate / KAPPA_UNIT_DENSITY);
     return view;
 }
 
@@ -158,8 +163,8 @@ static void fill(const void *user, size_t which, double *row)
     if (!task->starts || task->hands_on) return;
     const double *start = task->starts + 3 * which;
     if (!(start[1] > 0.0)) return;
-    memcpy(row + SPECTRUM_START + 1, start + 1, 2 * sizeof *row);
-    if (task->options.density == PARITAS_KAPPA_DENSITY_FITTED) row[SPECTRUM_START] = start[0];
+    memcpy(row + task->grid->start + 1, start + 1, 2 * sizeof *row);
+    if (task->options.density == PARITAS_KAPPA_DENSITY_FITTED) row[task->grid->start] = start[0];
 }
 
 static double root(double x)
@@ -221,7 +226,7 @@ static void put_errors(const struct task *task, const double *covariance, parita
 
 static void write_result(const struct task *task, size_t which, const double *answer, paritas_kappa_result *r)
 {
-    double row[SPECTRUM_SIZE];
+    double row[SPECTRUM_MOST];
     const paritas_kappa_options *o = &task->options;
     const struct view view = view_spectrum(task, which, row);
     const double *x = answer + KAPPA_POINT;
@@ -260,15 +265,15 @@ static void take(const void *user, size_t which, const double *answer)
     if (answer[KAPPA_STATUS] == PARITAS_FIT_NON_FINITE) start[1] = 0.0;
 }
 
-static struct batch batch_of(struct task *task, enum kappa_entry entry)
+static struct batch batch_of(struct task *task, unsigned entry)
 {
     return (struct batch){
-        .module = &paritas_module_kappa,
+        .module = task->grid->module,
         .tables = {.ints = task->ints, .reals = task->reals, .n_ints = KAPPA_INTS, .n_reals = task->n_reals},
         .entry = entry,
-        .n_in = SPECTRUM_SIZE,
+        .n_in = task->grid->spectrum,
         .n_out = KAPPA_ANSWER,
-        .slab = KAPPA_SLAB((size_t)task->ints[KAPPA_GRID_KAPPAS] * task->ints[KAPPA_GRID_THETAS]),
+        .slab = task->grid->slab + (size_t)2 * task->ints[KAPPA_GRID_KAPPAS] * task->ints[KAPPA_GRID_THETAS],
         .fill = fill,
         .take = take,
         .user = task};
@@ -283,7 +288,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     const size_t n = task.spectra.n;
     TRY(SIZED_CHECK(context, paritas_kappa_result, "results", n, results));
     if (n == 0) return PARITAS_OK;
-    struct batch batch = batch_of(&task, ENTRY_kappa_fit);
+    struct batch batch = batch_of(&task, task.grid->fit);
     const bool polished = context->precision == 32 && !context->no_polish;
     /* in f32, the weights of rows without counts hide the others */
     const bool beyond = polished && task.options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL;
@@ -303,7 +308,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
 static void take_misfit(const void *user, size_t which, const double *answer)
 {
     const struct task *task = user;
-    double row[SPECTRUM_SIZE], *to = task->misfit + which * task->n_points;
+    double row[SPECTRUM_MOST], *to = task->misfit + which * task->n_points;
     const struct view view = view_spectrum(task, which, row);
     const bool nothing = view.rows == 0 ||
                          (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE && view.rows == view.empty);
@@ -332,7 +337,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
         shared[3 * p + 1] = point.kappa;
         shared[3 * p + 2] = log_theta(point.theta);
     }
-    struct batch batch = batch_of(&task, ENTRY_kappa_misfit);
+    struct batch batch = batch_of(&task, task.grid->misfit);
     batch.n_out = n_points;
     batch.shared = shared;
     batch.n_shared = 3 * n_points;

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_SWEEP_ROWS
 #define MOST_SLOPE 0.98 /* d(potential) / d(shift); above it no error is given */
 #define CLOSE 1e-3      /* V: a potential this near the shift is final */
 /* V: shifts this near, one too small and one too large: the potential jumps */
@@ -35,16 +34,16 @@ struct task {
 struct shifted {
     size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts, *channel; /* n x 15 */
+    double *energy, *flux, *sensitivity, *counts, *channel; /* n x rows */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
 };
 
-static paritas_status shifted_allocate(paritas_context *context, struct arena *arena, size_t n,
+static paritas_status shifted_allocate(paritas_context *context, struct arena *arena, size_t n, size_t rows,
                                        struct shifted *shifted)
 {
-    double *numbers = arena_array(arena, n, (1 + 5 * ROWS) * sizeof *numbers);
+    double *numbers = arena_array(arena, n, (1 + 5 * rows) * sizeof *numbers);
     shifted->which = arena_array(arena, n, sizeof *shifted->which);
     shifted->sunlit = arena_array(arena, n, sizeof *shifted->sunlit);
     shifted->fits = arena_array(arena, n, sizeof *shifted->fits);
@@ -53,10 +52,10 @@ static paritas_status shifted_allocate(paritas_context *context, struct arena *a
         return paritas_fail_memory(context);
     shifted->shift = numbers;
     shifted->energy = shifted->shift + n;
-    shifted->flux = shifted->energy + n * ROWS;
-    shifted->sensitivity = shifted->flux + n * ROWS;
-    shifted->counts = shifted->sensitivity + n * ROWS;
-    shifted->channel = shifted->counts + n * ROWS;
+    shifted->flux = shifted->energy + n * rows;
+    shifted->sensitivity = shifted->flux + n * rows;
+    shifted->counts = shifted->sensitivity + n * rows;
+    shifted->channel = shifted->counts + n * rows;
     memset(shifted->sunlit, 1, n);
     /* records have the size of the first */
     shifted->fits->size = sizeof *shifted->fits;
@@ -86,8 +85,9 @@ static void shift(const struct task *task, size_t from, double potential, struct
     const paritas_spectra *spectra = &task->spectra;
     shifted->which[to] = from;
     shifted->shift[to] = potential;
-    for (size_t i = 0; i < ROWS; i++) {
-        const size_t at = to * ROWS + i, of = from * ROWS + i;
+    const size_t rows = spectra->rows;
+    for (size_t i = 0; i < rows; i++) {
+        const size_t at = to * rows + i, of = from * rows + i;
         const double energy = spectra->energy[of] - potential;
         const double part = task->options.liouville && energy > 0.0 ? energy / spectra->energy[of] : 1.0;
         shifted->energy[at] = energy > 0.0 ? energy : NAN;
@@ -191,7 +191,8 @@ static paritas_status fit_shifted(const struct task *task, struct arena *arena, 
                                      .flux = shifted->flux,
                                      .sensitivity = all->sensitivity ? shifted->sensitivity : NULL,
                                      .counts = all->counts ? shifted->counts : NULL,
-                                     .channel = task->options.liouville ? shifted->channel : NULL};
+                                     .channel = task->options.liouville ? shifted->channel : NULL,
+                                     .rows = all->rows};
     return fit_and_solve(task, arena, &spectra, shifted->sunlit, shifted->fits, shifted->results);
 }
 
@@ -204,7 +205,7 @@ static paritas_status refit(const struct task *task, struct arena *arena, bool f
     *open = 0;
     for (size_t k = 0; k < all->n; k++) *open += is_open(&task->searches[k], &task->results[k]);
     if (*open == 0) return PARITAS_OK;
-    TRY(shifted_allocate(task->context, arena, *open, &shifted));
+    TRY(shifted_allocate(task->context, arena, *open, all->rows, &shifted));
     for (size_t k = 0; k < all->n; k++) {
         struct search *search = &task->searches[k];
         const paritas_potential *last = &task->results[k];
@@ -250,7 +251,7 @@ static paritas_status try_other_shifts(const struct task *task, struct arena *ar
     for (size_t k = 0; k < task->spectra.n; k++)
         n += is_doubted(&task->results[k]) ? TRIES_BELOW + TRIES_ABOVE : 0;
     if (n == 0) return PARITAS_OK;
-    TRY(shifted_allocate(task->context, arena, n, &shifted));
+    TRY(shifted_allocate(task->context, arena, n, task->spectra.rows, &shifted));
     n = 0;
     for (size_t k = 0; k < task->spectra.n; k++)
         for (int i = -TRIES_BELOW; i <= TRIES_ABOVE && is_doubted(&task->results[k]); i++) {
@@ -316,6 +317,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
                         .results = results};
     TRY(potential_options_read(context, given_options, &task.options));
     TRY(SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task.spectra));
+    if (task.spectra.rows == 0) task.spectra.rows = PARITAS_SWEEP_ROWS;
     const size_t n = task.spectra.n;
     TRY(SIZED_CHECK(context, paritas_kappa_result, "fits", n, fits));
     TRY(SIZED_CHECK(context, paritas_potential, "results", n, results));
