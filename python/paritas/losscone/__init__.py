@@ -38,6 +38,7 @@ from .products import (
     terminator_profile,
 )
 from .selection import Selection, select
+from .spherical import SphericalHarmonics, spherical_fit, spherical_functions, spherical_harmonics
 from .sweeps import Sweeps, beam, channels, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
@@ -54,6 +55,7 @@ __all__ = [
     "Profile",
     "REGIONS",
     "Selection",
+    "SphericalHarmonics",
     "SurfaceMap",
     "Sweeps",
     "Tables",
@@ -83,6 +85,9 @@ __all__ = [
     "select",
     "solar_position",
     "solid_angles",
+    "spherical_fit",
+    "spherical_functions",
+    "spherical_harmonics",
     "subsolar_point",
     "surface_map",
     "terminator_profile",
