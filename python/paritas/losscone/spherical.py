@@ -255,9 +255,9 @@ def _spread(
 def _need_blocks(blocks: int, determined: float, lmax: int) -> None:
     if blocks < BLOCKS * determined:
         raise _engine.InvalidInput(
-            f"the data determine {determined:.0f} of {(lmax + 1) ** 2} coefficients up to degree {lmax}, which "
-            f"needs {int(np.ceil(BLOCKS * determined))} blocks of time, not {blocks}: take a smaller lmax, or "
-            "a ridge"
+            f"the data determine {determined:.0f} of {(lmax + 1) ** 2} coefficients up to degree {lmax}, "
+            f"which needs {int(np.ceil(BLOCKS * determined))} blocks of time, not {blocks}: take a smaller "
+            "lmax, or a ridge"
         )
 
 
