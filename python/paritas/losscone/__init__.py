@@ -36,6 +36,7 @@ from .products import (
     region_statistics,
     surface_map,
     terminator_profile,
+    time_averages,
 )
 from .selection import Selection, select
 from .spherical import SphericalHarmonics, spherical_fit, spherical_functions, spherical_harmonics
@@ -92,5 +93,6 @@ __all__ = [
     "surface_map",
     "terminator_profile",
     "theta",
+    "time_averages",
     "utc",
 ]

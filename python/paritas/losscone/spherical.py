@@ -9,7 +9,7 @@ orthonormal functions is larger by sqrt(4 pi), one with the Condon-Shortley phas
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Iterator, Union
+from typing import Any, Callable, Iterator, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,17 +88,17 @@ class SphericalHarmonics(Summarised):
 
     table: a row for each coefficient: degree, order, coefficient (V), error (V), resolution (1 if the
         data alone decide, 0 if the ridge does). covariance: V^2, (K, K) with K = (lmax + 1)^2. condition:
-        of the normal equations without ridge. ridge: its strength, 0 if there is none. coverage: part of
-        the sphere with a used sweep, in cells of half a wavelength of degree lmax. sweeps, blocks: how
-        many are behind it. explained: part of the weighted variance. deviation: of one sweep from the
-        sum, V. illumination, frame, at, response, good: as asked ("" of `spherical_fit`)."""
+        of the normal equations without ridge. ridge: its strength, 0 if there is none. covered: which
+        cells of `cells_of(lmax)`, half a wavelength wide, have a used sweep. sweeps, blocks: how many are
+        behind it. explained: part of the weighted variance. deviation: of one sweep from the sum, V.
+        illumination, frame, at, response, good: as asked ("" of `spherical_fit`)."""
 
     lmax: int
     table: Table
     covariance: Floats
     condition: float
     ridge: float
-    coverage: float
+    covered: NDArray[np.bool_]
     sweeps: int
     blocks: int
     explained: float
@@ -108,6 +108,11 @@ class SphericalHarmonics(Summarised):
     at: str = ""
     response: str = ""
     good: bool = True
+
+    @property
+    def coverage(self) -> float:
+        """Part of the sphere in cells with a used sweep."""
+        return float(self.covered.mean())
 
     def field(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Floats, Floats]:
         """U and its standard error at n places; V, (n,) each. longitude, latitude: (n,), degrees; in the
@@ -169,13 +174,17 @@ def spherical_fit(
     def design(rows: NDArray[np.int64]) -> Floats:
         return spherical_functions(lon[rows], lat[rows], top)
 
-    return _solve(design, y, w, of[known], top, ridge, _coverage(lon, lat, top))
+    return _solve(design, y, w, of[known], top, ridge, _covered(lon, lat, top))
 
 
-def _coverage(longitude: Floats, latitude: Floats, lmax: int) -> float:
-    """Part of the cells of half a wavelength that have a place."""
-    grid = EqualAreaGrid.of(min(90.0, 180.0 / max(lmax, 1)))
-    return len(np.unique(grid.cell(longitude, latitude))) / len(grid)
+def cells_of(lmax: int) -> EqualAreaGrid:
+    """Cells of half a wavelength of the largest degree."""
+    return EqualAreaGrid.of(min(90.0, 180.0 / max(lmax, 1)))
+
+
+def _covered(longitude: Floats, latitude: Floats, lmax: int) -> NDArray[np.bool_]:
+    grid = cells_of(lmax)
+    return np.asarray(np.bincount(grid.cell(longitude, latitude), minlength=len(grid)) > 0)
 
 
 def _groups(block: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -190,7 +199,7 @@ def _groups(block: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArr
 
 
 def _solve(
-    design: Design, y: Floats, w: Floats, block: NDArray[np.int64], lmax: int, ridge: float, coverage: float
+    design: Design, y: Floats, w: Floats, block: NDArray[np.int64], lmax: int, ridge: float, covered: Any
 ) -> SphericalHarmonics:
     if not 0.0 <= ridge < np.inf:
         raise _engine.InvalidArgument(f"ridge {ridge!r}: a strength from 0 is wanted")
@@ -199,10 +208,10 @@ def _solve(
     values, condition = np.linalg.eigvalsh(normal), np.inf
     if values[0] > 0.0:
         condition = float(values[-1] / values[0])
-    _refuse(condition > CONDITION and ridge == 0.0, lmax, condition, coverage)
+    _refuse(condition > CONDITION and ridge == 0.0, lmax, condition, covered)
     damped = normal + np.diag(ridge * w.sum() * degree * (degree + 1) / max(1, lmax * (lmax + 1)))
     values, vectors = np.linalg.eigh(damped)
-    _refuse(not values[0] > 1e-12 * values[-1], lmax, condition, coverage)
+    _refuse(not values[0] > 1e-12 * values[-1], lmax, condition, covered)
     white = vectors / np.sqrt(values)
     found = white @ (white.T @ right)
     resolution = np.einsum("ij,jk,ki->i", white, white.T, normal, optimize=True)
@@ -219,7 +228,7 @@ def _solve(
         covariance=covariance,
         condition=condition,
         ridge=float(ridge),
-        coverage=coverage,
+        covered=covered,
         sweeps=len(y),
         blocks=len(names),
         explained=1.0 - squares / whole_variance if whole_variance > 0.0 else 1.0,
@@ -253,19 +262,21 @@ def _spread(
 
 
 def _need_blocks(blocks: int, determined: float, lmax: int) -> None:
-    if blocks < BLOCKS * determined:
+    needed = int(np.ceil(BLOCKS * determined - 1e-6))
+    if blocks < needed:
         raise _engine.InvalidInput(
             f"the data determine {determined:.0f} of {(lmax + 1) ** 2} coefficients up to degree {lmax}, "
-            f"which needs {int(np.ceil(BLOCKS * determined))} blocks of time, not {blocks}: take a smaller "
+            f"which needs {needed} blocks of time, not {blocks}: take a smaller "
             "lmax, or a ridge"
         )
 
 
-def _refuse(bad: bool, lmax: int, condition: float, coverage: float) -> None:
+def _refuse(bad: bool, lmax: int, condition: float, covered: Any) -> None:
     if bad:
         raise _engine.InvalidInput(
             f"the condition number up to degree {lmax} is {condition:.2g} (at most {CONDITION:g} without a "
-            f"ridge), with sweeps in {100.0 * coverage:.0f} % of its cells: take a smaller lmax, or a ridge"
+            f"ridge), with sweeps in {100.0 * covered.mean():.0f} % of its cells: take a smaller lmax, or a "
+            "ridge"
         )
 
 
@@ -349,7 +360,7 @@ def _check(illumination: str, parts: dict[str, NDArray[np.bool_]] | dict[str, Ta
 
 def _by_area(longitude: Floats, latitude: Floats, lmax: int) -> Floats:
     """One over the sweeps of the cell."""
-    grid = EqualAreaGrid.of(min(90.0, 180.0 / max(_degree(lmax), 1)))
+    grid = cells_of(_degree(lmax))
     cell = grid.cell(longitude, latitude)
     return np.asarray(1.0 / np.bincount(cell, minlength=len(grid))[cell])
 
@@ -370,4 +381,4 @@ def _of_cells(source: SurfaceMap, lmax: int, illumination: str, ridge: float) ->
 
     places = table["longitude"], table["latitude"]
     weights = table["blocks"].astype(np.float64)
-    return _solve(design, table["mean"], weights, np.arange(len(table)), top, ridge, _coverage(*places, top))
+    return _solve(design, table["mean"], weights, np.arange(len(table)), top, ridge, _covered(*places, top))
