@@ -4,11 +4,11 @@
     bench/polar_month.py [--sweeps 970] [--days 4]
 
 A month of polar passes is a mixture of kinds of synthetic sweeps, all with counts and a background of 10
-counts/s. KINDS has the kinds and their parts, chosen so that 22 % of the plain fits (differential evolution, no
-counting noise) end at a bound of U. Prints for each kind how many do, how many the default fit names
-`potential_at_bound`, and how many it calls good, rightly or falsely. A sweep is falsely good if it has no cone
-that the fit may find, or if its U is off by more than 50 V. The second table tells what the default fit says of
-the sweeps whose plain fit ends at a bound. Needs `paritas` as a package and as a program."""
+counts/s. KINDS has the kinds and their parts. They are chosen so that 22 % of the plain fits (differential
+evolution, no counting noise) end at a bound of U. Prints for each kind how many do, how many the default fit
+names `potential_at_bound`, and how many it calls good, rightly or falsely. A sweep is falsely good if it has
+no cone that the fit may find, or if its U is off by more than 50 V. The second table tells what the default
+fit says of the sweeps whose plain fit ends at a bound. Needs `paritas` as a package and as a program."""
 
 import argparse
 import collections

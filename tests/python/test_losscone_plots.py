@@ -332,6 +332,9 @@ def test_figures_of_spherical_harmonics_show_their_numbers():
     title = drawn.get_title(loc="left")
     words = f"{found.sweeps} good sweeps, {found.blocks} measurements; degree 4, no ridge"
     assert title == f"night, over the Moon: {words}"
+    both = losscone.degree_correlation(found, found)
+    curve = spherical.correlation({"night": both}).axes[0].lines[0]
+    np.testing.assert_allclose(curve.get_ydata(), 1.0)
     with pytest.raises(ValueError, match="value 'count': there are mean, error"):
         spherical.field(found, value="count")
     with pytest.raises(ValueError, match="needs harmonics of degree 1 or more"):

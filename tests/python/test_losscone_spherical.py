@@ -146,6 +146,23 @@ def test_power_does_not_change_with_the_origin_of_longitude():
     np.testing.assert_allclose(here, there, rtol=1e-9)
 
 
+def test_the_correlation_of_degrees_tells_a_common_field_from_noise():
+    longitude, latitude = places(4000)
+    random, made = np.random.default_rng(11), []
+    for _ in range(2):
+        values = 4.0 * y32(longitude, latitude) + random.normal(0.0, 5.0, 4000)
+        made.append(losscone.spherical_fit(longitude, latitude, values, lmax=8))
+    found = losscone.degree_correlation(*made)
+    assert found["correlation"][3] > 0.98 and found["cross_power"][3] == pytest.approx(16.0, abs=1.5)
+    others = np.delete(found["correlation"] / found["spread"], [0, 3])
+    assert (np.abs(others) < 3.0).all() and np.abs(others).mean() > 0.2
+    itself = losscone.degree_correlation(made[0], made[0])
+    np.testing.assert_allclose(itself["correlation"], 1.0)
+    np.testing.assert_allclose(itself["cross_power"], made[0].power()["power"])
+    with pytest.raises(paritas.InvalidArgument, match="lmax 8 and 2: they must be equal"):
+        losscone.degree_correlation(made[0], losscone.spherical_fit(longitude, latitude, latitude, lmax=2))
+
+
 def test_results_do_not_depend_on_the_order_of_sweeps_or_on_chunks(monkeypatch):
     longitude, latitude, block = passes(60, 50)
     values = np.random.default_rng(8).normal(size=3000)

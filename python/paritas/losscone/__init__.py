@@ -39,7 +39,13 @@ from .products import (
     time_averages,
 )
 from .selection import Selection, select
-from .spherical import SphericalHarmonics, spherical_fit, spherical_functions, spherical_harmonics
+from .spherical import (
+    SphericalHarmonics,
+    degree_correlation,
+    spherical_fit,
+    spherical_functions,
+    spherical_harmonics,
+)
 from .sweeps import Sweeps, beam, channels, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
@@ -67,6 +73,7 @@ __all__ = [
     "channels",
     "confidence",
     "cosines",
+    "degree_correlation",
     "despun_axes",
     "find",
     "fit",

@@ -138,6 +138,24 @@ class SphericalHarmonics(Summarised):
         return structured({"degree": np.arange(self.lmax + 1), **dict(zip(names, columns))})
 
 
+def degree_correlation(one: SphericalHarmonics, other: SphericalHarmonics) -> Table:
+    """What two expansions have in common, a row for each degree: degree, cross_power (sum over the orders of
+    the products of their coefficients, V^2), correlation (-1 to 1), spread (standard deviation of the
+    correlation of independent fields, 1 / sqrt(2 l + 1)).
+
+    Expansions of different times share the Moon, not the noise: errors do not add to the cross power."""
+    if one.lmax != other.lmax:
+        raise _engine.InvalidArgument(f"lmax {one.lmax} and {other.lmax}: they must be equal")
+    degree = np.arange(one.lmax + 1)
+    first, a, b = degree**2, one.table["coefficient"], other.table["coefficient"]
+    cross, left, right = (np.add.reduceat(x * y, first) for x, y in ((a, b), (a, a), (b, b)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = cross / np.sqrt(left * right)
+    spread = 1.0 / np.sqrt(2.0 * degree + 1.0)
+    columns = {"degree": degree, "cross_power": cross, "correlation": correlation, "spread": spread}
+    return structured(columns)
+
+
 def spherical_fit(
     longitude: ArrayLike,
     latitude: ArrayLike,

@@ -259,7 +259,8 @@ def time_averages(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """U over time: means with their errors, medians as lines, 16 to 84 % of sweeps as bands.
+    """U over time: means with their errors, medians as lines, 16 to 84 % of sweeps as bands, which end at
+    gaps.
 
     found: tables of `paritas.losscone.time_averages`, by a name for the legend, for example "day" and
         "night". response: for the label."""
@@ -269,8 +270,13 @@ def time_averages(
         for i, (name, rows) in enumerate(found.items()):
             colour = (RED, BLUE, "black")[i % 3]
             at = 0.5 * (rows["time_start"] + rows["time_end"]) / 86400.0
-            axes.fill_between(at, rows["lower"], rows["upper"], color=colour, alpha=0.15, linewidth=0)
-            axes.plot(at, rows["median"], linewidth=0.9, linestyle="--", color=colour)
+            gaps = 1 + np.flatnonzero(rows["time_start"][1:] > rows["time_end"][:-1])
+            whole = (
+                np.insert(one, gaps, np.nan) for one in (at, rows["lower"], rows["upper"], rows["median"])
+            )
+            when, lower, upper, median = whole
+            axes.fill_between(when, lower, upper, color=colour, alpha=0.15, linewidth=0)
+            axes.plot(when, median, linewidth=0.9, linestyle="--", color=colour)
             text = f"{name}: {int(rows['count'].sum())} sweeps in {len(rows)} means"
             axes.errorbar(at, rows["mean"], rows["error"], fmt="o", markersize=3.0, color=colour, label=text)
         locator = AutoDateLocator()

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Table
 from ..losscone.geography import EqualAreaGrid
 from ..losscone.spherical import SphericalHarmonics, cells_of
 from .moon import draw_cells
 from .projections import chosen, draw_basemap
-from .style import BLUE, GREY, RED, Figure, panels, robust_limits
+from .style import BLUE, GREY, OPAQUE, RED, Figure, panels, robust_limits
 
 _VALUES = {"mean": ("plasma", "U (V)"), "error": ("viridis", "standard error (V)")}
 _COLOURS = (BLUE, RED, "black", "C2")
@@ -67,6 +68,34 @@ def power(
         axes.tick_params(axis="x", which="minor", bottom=False, top=False)
         axes.set_title("sum of the squares of a degree's coefficients", loc="left")
         axes.legend(loc="best")
+    return drawn
+
+
+def correlation(
+    found: dict[str, Table],
+    *,
+    ax: Any = None,
+    figure: Any = None,
+    style: str | None = None,
+) -> Figure:
+    """The correlation of two expansions over the degree from 1 on; grey: standard deviation of independent
+    fields.
+
+    found: tables of `paritas.losscone.degree_correlation`, by a name for the legend."""
+    with panels(ax, figure, (6.6, 3.0), style) as (drawn, (axes, *_)):
+        for i, (name, table) in enumerate(found.items()):
+            rows, colour = table[1:], _COLOURS[i % len(_COLOURS)]
+            at = rows["degree"] + 0.12 * (i - 0.5 * (len(found) - 1))
+            axes.plot(at, rows["correlation"], "o", color=colour, markersize=4, label=name, zorder=3)
+        rows = max(found.values(), key=len)[1:]
+        axes.fill_between(
+            rows["degree"], -rows["spread"], rows["spread"], color="0.88", linewidth=0, zorder=0
+        )
+        axes.axhline(0.0, color="0.5", linewidth=0.8, zorder=1)
+        axes.set(xlabel="degree l", ylabel="correlation", ylim=(-1.05, 1.05))
+        axes.set_xticks(rows["degree"])
+        axes.tick_params(axis="x", which="minor", bottom=False, top=False)
+        axes.legend(loc="lower left", **OPAQUE)
     return drawn
 
 

@@ -21,7 +21,7 @@ from ..plot.tables import rounded
 from .figures import shown
 from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, verdict
 from .moon_maps import maps, series, words_of
-from .moon_spherical import numbers_of, spherical, spherical_of
+from .moon_spherical import halves_of, numbers_of, spherical, spherical_of
 
 #: warn if fewer sweeps prefer the quoted model, or if fewer are good
 PREFERRED, GOOD = 0.9, 0.5
@@ -76,6 +76,7 @@ class Products:
     harmonics: dict[str, Table] = field(default_factory=dict)
     periodograms: dict[str, Periodogram] = field(default_factory=dict)
     spherical: dict[str, SphericalHarmonics] = field(default_factory=dict)
+    halves: dict[str, Table] = field(default_factory=dict)
     series: dict[str, Table] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
@@ -176,6 +177,7 @@ def products_of(
         lambda: {one: losscone.periodogram(tables, illumination=one, block=block, **of) for one in parts},
     )
     found.spherical = spherical_of(tables, lmax, found.missing, **place)
+    found.halves = halves_of(tables, found.spherical, lmax, found.missing, **place)
     found.make(
         "series",
         lambda: {one: losscone.time_averages(tables, illumination=one, **place) for one in ("day", "night")},

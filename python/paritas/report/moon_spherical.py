@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import losscone
 from .._engine import Error
 from ..arrays import Table, structured
 from ..losscone import SphericalHarmonics, Tables
+from ..losscone.selection import times_of
 from ..plot import spherical as plot_spherical
 from .figures import shown
 from .html import Markup, beside, missing, table
@@ -23,7 +26,8 @@ RIDGE = 0.1
 _NOTE = (
     "<p>Functions are real and 4 pi-normalised, without the Condon-Shortley phase. Errors and covariance "
     "come from the scatter between measurements of {block:g} h. They have no part for structure above degree "
-    "{lmax}, which enters the largest degrees, and none for what a ridge takes away.</p>\n"
+    "{lmax}, which enters the largest degrees, and none for what a ridge takes away. Plasma that lasts for "
+    "days makes them too small. Degrees in which both halves of the time agree are the Moon's.</p>\n"
 )
 
 
@@ -45,6 +49,31 @@ def spherical_of(
     return found
 
 
+def halves_of(
+    tables: Tables, found: dict[str, SphericalHarmonics], lmax: int, missing: dict[str, str], **options: Any
+) -> dict[str, Table]:
+    """Correlations of the first and the second half of the time, of parts over the Moon, with a ridge where
+    it must be."""
+    time = times_of(tables.sweeps)
+    middle = 0.5 * (np.nanmin(time) + np.nanmax(time)) if found else np.nan
+    made = {}
+    for name, illumination, frame in _PARTS:
+        for ridge in (0.0, RIDGE) if name in found and frame == "moon" else ():
+            what: dict[str, Any] = {"lmax": lmax, "illumination": illumination, "ridge": ridge}
+            try:
+                halves = [
+                    losscone.spherical_harmonics(tables.sweeps[part], **what, **options)
+                    for part in (time < middle, time >= middle)
+                ]
+            except Error as reason:
+                missing[f"spherical {name}, halves of the time"] = str(reason)
+                continue
+            made[name] = losscone.degree_correlation(*halves)
+            missing.pop(f"spherical {name}, halves of the time", None)
+            break
+    return made
+
+
 def numbers_of(made: Products) -> list[tuple[str, Table]]:
     """Coefficients, covariance and power of each part, for files."""
     named = []
@@ -55,7 +84,7 @@ def numbers_of(made: Products) -> list[tuple[str, Table]]:
         for k, (degree, order) in enumerate(zip(rows["degree"], rows["order"])):
             columns[f"{degree}_{order}"] = found.covariance[:, k]
         named.append((f"{stem}_covariance", structured(columns)))
-    return named
+    return named + [(f"spherical_{name}_halves", rows) for name, rows in made.halves.items()]
 
 
 def spherical(made: Products) -> Markup:
@@ -100,8 +129,21 @@ def spherical(made: Products) -> Markup:
         plot_spherical.power,
         *parts.values(),
     )
+    halves = Markup("")
+    if made.halves:
+        halves = shown(
+            "Correlation of the first and the second half of the time "
+            f"(ridge {RIDGE:g} where a half needs it); grey: of independent fields",
+            "Correlation by degree; numbers in the files of --tables.",
+            plot_spherical.correlation,
+            made.halves,
+        )
     maps = [beside(*(_map(name, one, value) for value in ("mean", "error"))) for name, one in parts.items()]
-    return Markup("".join([*absent, table(title, head, rows), note, beside(power, _power(parts)), *maps]))
+    return Markup(
+        "".join(
+            [*absent, table(title, head, rows), note, beside(power, _power(parts)), beside(halves), *maps]
+        )
+    )
 
 
 def _power(parts: dict[str, SphericalHarmonics]) -> Markup:
