@@ -287,7 +287,7 @@ def _statistics_cells(row: Any) -> list[Any]:
     return [int(row["count"]), int(row["blocks"]), *numbers]
 
 
-_STATISTICS = ("sweeps", "blocks", "mean U (V)", "median (V)", "16 to 84 % (V)")
+_STATISTICS = ("sweeps", "measurements", "mean U (V)", "median (V)", "16 to 84 % (V)")
 
 
 def _verdict(made: Products) -> Markup:
