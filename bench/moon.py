@@ -51,6 +51,8 @@ def measure(folder, tables, threads):
         losscone.region_statistics,
         losscone.harmonics,
         losscone.periodogram,
+        losscone.time_averages,
+        losscone.spherical_harmonics,
     ):
         timed(product.__name__, lambda made=product: made(read), alone)
     print(f"{'products without figures':36}{alone[0]:8.2f}{alone[1]:8.2f}")

@@ -19,6 +19,7 @@ import paritas
 from paritas import losscone, plot
 from paritas.plot import losscone as plot_losscone
 from paritas.plot import moon as plot_moon
+from paritas.plot import spherical as plot_spherical
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
@@ -93,6 +94,11 @@ def moon_night():
 
 def moon_sphere():
     return plot_moon.surface_map(losscone.surface_map(month()), projection="sphere")
+
+
+def moon_power():
+    parts = (losscone.spherical_harmonics(month(), illumination=one) for one in ("night", "day"))
+    return plot_spherical.power(*parts)
 
 
 def moon_terminator():
@@ -173,6 +179,7 @@ PIXELS_OF = {
         losscone_series,
         moon_night,
         moon_sphere,
+        moon_power,
         moon_terminator,
         moon_periods,
         moon_regions,

@@ -13,7 +13,7 @@ from losscone_support import directions
 from paritas import losscone
 from paritas.losscone.selection import quality_of
 from paritas.plot import losscone as figures
-from paritas.plot import moon
+from paritas.plot import moon, spherical
 from paritas.plot.projections import Mollweide, circle
 from plots import PICTURES, draw
 from test_plot import difference
@@ -315,6 +315,44 @@ def test_figures_of_products_show_their_numbers(products):
     assert names == [f"{row['region']}\n{row['count']} sweeps" for row in regions if row["count"]]
     with pytest.raises(ValueError, match="no region has a used sweep"):
         moon.regions(regions[:1])
+
+
+def test_figures_of_spherical_harmonics_show_their_numbers():
+    rows = Results.places()
+    found = losscone.spherical_harmonics(rows, lmax=4, illumination="night")
+    power = found.power()
+    axes = spherical.power(found, found).axes[0]
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), power["power"][1:])
+    np.testing.assert_allclose(axes.lines[1].get_ydata(), power["noise"][1:])
+    for value, k in (("mean", 0), ("error", 1)):
+        drawn = spherical.field(found, value=value).axes[0]
+        colours = drawn.collections[-1].get_array()
+        centres = losscone.EqualAreaGrid.of(3.0).centres()
+        np.testing.assert_allclose(colours, found.field(*centres.T)[k][found.covered[near(centres)]])
+    title = drawn.get_title(loc="left")
+    words = f"{found.sweeps} good sweeps, {found.blocks} measurements; degree 4, no ridge"
+    assert title == f"night, over the Moon: {words}"
+    both = losscone.degree_correlation(found, found)
+    curve = spherical.correlation({"night": both}).axes[0].lines[0]
+    np.testing.assert_allclose(curve.get_ydata(), 1.0)
+    with pytest.raises(ValueError, match="value 'count': there are mean, error"):
+        spherical.field(found, value="count")
+    with pytest.raises(ValueError, match="needs harmonics of degree 1 or more"):
+        spherical.power(losscone.spherical_harmonics(rows, lmax=0))
+
+
+def near(centres):
+    return losscone.spherical.cells_of(4).cell(*centres.T)
+
+
+def test_averages_over_time_are_drawn_with_their_errors():
+    rows = Results.places()
+    found = {one: losscone.time_averages(rows, illumination=one, block=0.0) for one in ("day", "night")}
+    axes = moon.time_averages(found, response="hard").axes[0]
+    np.testing.assert_allclose(axes.lines[1].get_ydata(), found["day"]["mean"])
+    assert axes.get_ylabel() == "U (V), hard"
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names[1] == f"night: {found['night']['count'].sum()} sweeps in {len(found['night'])} means"
 
 
 def test_projections_keep_places_and_areas():

@@ -34,6 +34,20 @@ def table(n=4000, seed=1, days=30.0, potential=None, **columns):
     return rows
 
 
+def test_averages_over_time_are_those_of_their_stretches():
+    rows = table(days=3.0)
+    rows["potential"][np.floor(rows["time"] / 43200.0) % 2 == 0] = -20.0
+    found = losscone.time_averages(rows, hours=12.0)
+    assert found["count"].sum() == len(rows) and (found["time_end"] - found["time_start"] == 43200.0).all()
+    assert (np.abs(found["mean"][found["time_start"] / 43200.0 % 2 == 0] + 20.0) < 1e-9).all()
+    night = losscone.time_averages(rows, illumination="night")
+    place = rows["time"], rows["projection_longitude"], rows["projection_latitude"]
+    assert night["count"].sum() == (losscone.solar_position(*place)[0] > 10.0).sum()
+    for options, words in (({"hours": 0.0}, "hours 0.0"), ({"illumination": "dusk"}, "illumination 'dusk'")):
+        with pytest.raises(paritas.InvalidArgument, match=words):
+            losscone.time_averages(rows, **options)
+
+
 @pytest.mark.parametrize("degrees", [1.0, 5.0, 10.0, 37.0, 90.0])
 def test_cells_have_equal_areas_cover_the_moon_once_and_are_almost_square(degrees):
     grid = losscone.EqualAreaGrid.of(degrees)

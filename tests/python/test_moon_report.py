@@ -11,14 +11,20 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("paritas")
 
-from losscone_support import ROOT, run, synthesize
+import paritas
+from losscone_support import ROOT, equal, run, synthesize
 from paritas import losscone
 from paritas.report import moon_command, moon_report
-from paritas.report.moon import MoonPage, products_of, warnings_of
+from paritas.report.moon import COLUMNS, MoonPage, products_of, warnings_of
 from paritas.report.moon_command import main
+from paritas.report.moon_spherical import spherical
+from test_losscone_products import table
 from test_report import Outline
 
-SECTIONS = ["verdict", "maps", "terminator", "regions", "harmonics", "series", "quality", "tables", "again"]
+SECTIONS = [
+    *("verdict", "maps", "spherical", "terminator", "regions", "harmonics", "series", "quality", "tables"),
+    "again",
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,28 +45,78 @@ def folder(tmp_path_factory):
 def test_the_page_has_all_products_and_the_numbers_of_the_functions(folder, tmp_path):
     output = tmp_path / "moon.html"
     arguments = [str(folder / "tables"), "-o", str(output), "--tables", str(tmp_path / "numbers")]
-    assert main([*arguments, "--degrees", "30", "--response", "hard"]) == 0
+    assert main([*arguments, "--degrees", "30", "--response", "hard", "--lmax", "1", "--block", "0"]) == 0
     page = Outline(output.read_text())
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == SECTIONS
     assert len(page.all("img")) >= 11
     assert "script" not in {tag for tag, _ in page.tags}
     tables = losscone.read_tables(folder / "tables")
-    found = losscone.surface_map(tables, degrees=30.0, response="hard")
+    options = {"response": "hard", "block": 0.0}
+    found = losscone.surface_map(tables, degrees=30.0, **options)
     for name in ("all", "day", "terminator", "night"):
         read = np.genfromtxt(tmp_path / "numbers" / f"map_{name}.csv", delimiter=",", names=True)
         for column in found[name].dtype.names:
             np.testing.assert_array_equal(read[column], found[name][column])
+    sphere = losscone.spherical_harmonics(tables, lmax=1, illumination="night", **options)
+    read = np.genfromtxt(tmp_path / "numbers" / "spherical_night.csv", delimiter=",", names=True)
+    np.testing.assert_array_equal(read["coefficient"], sphere.table["coefficient"])
+    read = np.genfromtxt(
+        tmp_path / "numbers" / "spherical_night_covariance.csv", delimiter=",", skip_header=1
+    )
+    np.testing.assert_array_equal(read[:, 2:], sphere.covariance)
     used = losscone.select(tables, response="hard").used
     words = page.texts["p"][0]
     assert words == f"{used.sum()} good sweeps of 120, from 2 days; model of the instrument: hard."
     assert f"paritas moon {folder / 'tables'}" in page.texts["pre"][-1]
 
 
+def test_a_page_of_one_plasma_has_its_sweeps_alone_and_says_so(folder, tmp_path):
+    tables = losscone.read_tables(folder / "tables")
+    page = moon_report(tables, region="solar wind", block=0.0, lmax=0)
+    warm = tables["temperature"] < 30.0
+    assert 0 < warm.sum() < 120 and len(page.products.selection.table) == warm.sum()
+    assert (page.products.selection.table["spectrum"] == tables["spectrum"][warm]).all()
+    assert "good sweeps, solar wind; model" in page.html
+    assert f"of {warm.sum()} of the solar wind, from" in page.html
+    with pytest.raises(
+        paritas.InvalidArgument, match="region 'sea': there are solar wind, magnetosheath, lobe, plasma sheet"
+    ):
+        moon_report(tables, region="sea")
+
+
+def test_a_page_needs_a_fifth_of_the_columns(folder):
+    whole, some = (losscone.read_tables(folder / "tables", columns=one) for one in (None, COLUMNS))
+    assert some.sweeps.itemsize < 0.25 * whole.sweeps.itemsize and some.rows is None
+    for name in some.sweeps.dtype.names:
+        assert equal(some[name], whole[name])
+    one, other = (products_of(tables, block=0.0, lmax=1) for tables in (whole, some))
+    for left, right in zip(one.spherical.values(), other.spherical.values()):
+        assert equal(left.table, right.table)
+    assert equal(one.surface_map["all"], other.surface_map["all"])
+
+
+def test_harmonics_with_a_ridge_say_so():
+    rows = table(days=90.0)
+    half = rows[rows["projection_longitude"] < 170.0]
+    made = products_of(losscone.Tables(half, None, [{}]), block=0.0, lmax=8)
+    assert made.spherical["night"].ridge == made.spherical["day"].ridge == 0.1
+    assert "local time" in made.spherical and made.spherical["local time"].ridge == 0.0
+    assert ", ridge 0.1" in spherical(made)
+    told = (
+        "The sweeps do not determine all spherical harmonics of night and day: a ridge of 0.1 pulls them "
+        "towards 0."
+    )
+    assert told in warnings_of(made)
+    made = products_of(losscone.Tables(half, None, [{}]), block=2.0, lmax=30)
+    assert not made.spherical and "Not shown: night: the data determine" in spherical(made)
+
+
 def test_without_positions_the_page_says_what_is_missing(folder, tmp_path):
     run("losscone", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
     page = moon_report(tmp_path)
     assert page.converged and page.products.surface_map is None and page.products.harmonics
-    assert page.html.count("give the fits a table of geometry") == 2
+    # maps, profile, three spherical harmonics
+    assert page.html.count("give the fits a table of geometry") == 5
 
 
 def test_all_sweeps_can_be_asked_for_and_the_page_says_so(folder):
@@ -94,6 +150,8 @@ def test_exit_codes(folder, tmp_path, capsys, monkeypatch):
         ("--degrees", "0.01", "degrees 0.01: a cell's size from 0.5 to 90"),
         ("--block", "-1", "block -1.0: hours from 0 are wanted"),
         ("--response", "soft", "invalid choice: 'soft'"),
+        ("--lmax", "99", "lmax 99: a degree from 0 to 40"),
+        ("--region", "sea", "invalid choice: 'sea'"),
     ):
         assert main([tables, option, value]) == 2 and reason in capsys.readouterr().err
     assert main([tables, "-o", str(tmp_path)]) == 5

@@ -37,8 +37,16 @@ from .products import (
     region_statistics,
     surface_map,
     terminator_profile,
+    time_averages,
 )
 from .selection import Selection, select
+from .spherical import (
+    SphericalHarmonics,
+    degree_correlation,
+    spherical_fit,
+    spherical_functions,
+    spherical_harmonics,
+)
 from .sweeps import Sweeps, beam, channels, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
@@ -55,6 +63,7 @@ __all__ = [
     "Profile",
     "REGIONS",
     "Selection",
+    "SphericalHarmonics",
     "SurfaceMap",
     "Sweeps",
     "Tables",
@@ -65,6 +74,7 @@ __all__ = [
     "channels",
     "confidence",
     "cosines",
+    "degree_correlation",
     "despun_axes",
     "find",
     "fit",
@@ -85,9 +95,13 @@ __all__ = [
     "select",
     "solar_position",
     "solid_angles",
+    "spherical_fit",
+    "spherical_functions",
+    "spherical_harmonics",
     "subsolar_point",
     "surface_map",
     "terminator_profile",
     "theta",
+    "time_averages",
     "utc",
 ]

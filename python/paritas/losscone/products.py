@@ -185,3 +185,36 @@ def region_statistics(
     found = averages(inside, chosen.potential, len(names), blocks_of(chosen.time, block))
     sweeps = np.bincount(region[(region >= 0) & (region < len(names))], minlength=len(names))
     return structured({"region": np.array(names), "sweeps": sweeps, **columns_by_name(found)})
+
+
+def time_averages(
+    source: Source,
+    *,
+    hours: float = 24.0,
+    illumination: str = "all",
+    at: str = "projection",
+    terminator: float = TERMINATOR,
+    response: str | None = None,
+    good: bool = True,
+    block: float = ORBIT,
+) -> Table:
+    """U over time: a row for each stretch of time with a used sweep: time_start, time_end (Unix seconds), and
+    the columns of `averages`.
+
+    hours: length of a stretch; stretches begin at midnight of 1970. Other arguments, errors: as in
+        `surface_map`."""
+    if not 0.0 < hours < np.inf:
+        raise _engine.InvalidArgument(f"hours {hours!r}: a number above 0 is wanted")
+    chosen = select(source, response=response, good=good)
+    used = chosen.used & np.isfinite(chosen.time)
+    if illumination != "all":
+        parts = lit(places_of(chosen, at).angle, terminator)
+        if illumination not in parts:
+            raise _engine.InvalidArgument(f"illumination {illumination!r}: there are {', '.join(parts)}")
+        used &= parts[illumination]
+    step = 3600.0 * hours
+    number, stretch = np.unique(np.floor(chosen.time[used] / step), return_inverse=True)
+    blocks = blocks_of(chosen.time[used], block)
+    found = averages(stretch.reshape(-1), chosen.potential[used], len(number), blocks)
+    ends = {"time_start": step * number, "time_end": step * (number + 1.0)}
+    return structured({**ends, **columns_by_name(found)})

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import Floats, Table
 from ..losscone.averages import ORBIT
+from ..losscone.geography import EqualAreaGrid
 from ..losscone.harmonics import PERIODS, Periodogram
 from ..losscone.products import ILLUMINATIONS, TERMINATOR, SurfaceMap, TerminatorProfile
 from .projections import chosen, draw_basemap, outline_of_cell
@@ -26,7 +27,10 @@ _VALUES = {
     "error": ("viridis", "error of the mean (V)"),
     "deviation": ("viridis", "standard deviation of U (V)"),
     "count": ("viridis", "sweeps"),
+    "blocks": ("viridis", "measurements"),
 }
+#: values whose colours are logarithmic
+_COUNTED = ("count", "blocks")
 _WORDS = {
     "all": "day and night",
     "day": "day",
@@ -48,18 +52,20 @@ def surface_map(
     limits: tuple[float, float] | None = None,
     least: int = 1,
     maria: bool = True,
+    words: bool = True,
     ax: Any = None,
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
     """A map of the cells' values, over meridians, parallels and outlines of large maria.
 
-    illumination: "all", "day", "terminator" or "night". value: "mean", "median", "error", "deviation" or
-        "count". projection: "mollweide", "sphere" (near and far side), or a Mollweide or Sphere with another
+    illumination: "all", "day", "terminator" or "night". value: "mean", "median", "error", "deviation",
+        "count" (sweeps) or "blocks" (of time, the measurements of the error); the last two have logarithmic
+        colours. projection: "mollweide", "sphere" (near and far side), or a Mollweide or Sphere with another
         centre. limits: of colours (None: 2 % to 98 % of the cells). least: sweeps that a cell needs; other
-        cells stay grey."""
-    from matplotlib.collections import PolyCollection
-    from matplotlib.colors import Normalize
+        cells stay grey. words: title and notes; False: the label of the bar is the title, for small maps
+        with a caption."""
+    from matplotlib.colors import LogNorm, Normalize
 
     if illumination not in ILLUMINATIONS or value not in _VALUES:
         raise ValueError(
@@ -70,31 +76,48 @@ def surface_map(
     shown = np.flatnonzero((table["count"] >= least) & np.isfinite(table[value].astype(float)))
     values = np.asarray(table[value][shown], dtype=np.float64)
     colours, label = _VALUES[value]
-    norm = Normalize(*(robust_limits(values) if limits is None else limits))
+    low, high = robust_limits(values) if limits is None else limits
+    norm = LogNorm(max(low, 1.0), max(high, 2.0)) if value in _COUNTED else Normalize(low, high)
     with panels(ax, figure, (7.4, 3.9), style) as (drawn, (axes, *_)):
-        cells = [outline_of_cell(row) for row in found.grid.bounds()]
-        for view, shift, _ in onto.views():
-            for some, options in (
-                (np.setdiff1d(np.arange(len(cells)), shown), {"facecolors": "0.88", "edgecolors": "0.88"}),
-                (shown, {"array": values, "cmap": colours, "norm": norm, "edgecolors": "face"}),
-            ):
-                polygons, kept = _polygons(view, shift, [cells[k] for k in some])
-                if "array" in options:
-                    options["array"] = values[kept]
-                axes.add_collection(
-                    PolyCollection(polygons, linewidths=0.3, zorder=1, **options), autolim=False
-                )
-        coloured = axes.collections[-1]
+        coloured = draw_cells(axes, found.grid, onto, shown, values, cmap=colours, norm=norm)
         draw_basemap(axes, onto, maria=maria)
         bar = drawn.colorbar(coloured, ax=axes, shrink=0.75, pad=0.02, extend="both")
-        bar.set_label(f"{label}, {found.response}" if value != "count" else label)
+        label = label if value in _COUNTED else f"{label}, {found.response}"
+        if value in _COUNTED:
+            _label_decades(bar.ax.yaxis)
+        if not words:
+            axes.set_title(label, loc="left", pad=8)
+            return drawn
+        bar.set_label(label)
         sweeps = _sweeps(found.good, int(table["count"].sum()))
-        text = f"{_WORDS[illumination]}: {sweeps} in {len(shown)} of {len(cells)} cells"
+        text = f"{_WORDS[illumination]}: {sweeps} in {len(shown)} of {len(found.grid)} cells"
         axes.set_title(f"{text} of {found.grid.area:.0f} deg\N{SUPERSCRIPT TWO}", loc="left", pad=14)
         foot = "foot of the field line" if found.at == "projection" else "spacecraft"
         text = f"place: {foot}; grey: too few sweeps" + ("; dashed: round maria and basins" if maria else "")
         axes.annotate(text, (0.0, -0.02), xycoords="axes fraction", fontsize=7.5, va="top", color="0.3")
     return drawn
+
+
+def draw_cells(
+    axes: Any, grid: EqualAreaGrid, projection: Any, shown: Any, values: Floats, **look: Any
+) -> Any:
+    """Draws cells in colours, those that are not `shown` in grey; returns the last collection, for a bar.
+
+    shown: numbers of cells, (n,). values: (n,). look: of a PolyCollection, for example cmap and norm."""
+    from matplotlib.collections import PolyCollection
+
+    cells = [outline_of_cell(row) for row in grid.bounds()]
+    for view, shift, _ in projection.views():
+        for some, options in (
+            (np.setdiff1d(np.arange(len(cells)), shown), {"facecolors": "0.88", "edgecolors": "0.88"}),
+            (shown, {"array": values, "edgecolors": "face", **look}),
+        ):
+            polygons, kept = _polygons(view, shift, [cells[k] for k in some])
+            if "array" in options:
+                options["array"] = values[kept]
+            drawn = PolyCollection(polygons, **{"linewidths": 0.3, "zorder": 1, **options})
+            axes.add_collection(drawn, autolim=False)
+    return axes.collections[-1]
 
 
 def _polygons(view: Any, shift: float, cells: list[Floats]) -> tuple[list[Floats], Any]:
@@ -225,6 +248,43 @@ def periodogram(
         )
         axes.set_title(what, loc="left")
         axes.legend(loc="center left", **OPAQUE)
+    return drawn
+
+
+def time_averages(
+    found: dict[str, Table],
+    *,
+    response: str = "",
+    ax: Any = None,
+    figure: Any = None,
+    style: str | None = None,
+) -> Figure:
+    """U over time: means with their errors, medians as lines, 16 to 84 % of sweeps as bands, which end at
+    gaps.
+
+    found: tables of `paritas.losscone.time_averages`, by a name for the legend, for example "day" and
+        "night". response: for the label."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    with panels(ax, figure, (9.0, 3.9), style) as (drawn, (axes, *_)):
+        for i, (name, rows) in enumerate(found.items()):
+            colour = (RED, BLUE, "black")[i % 3]
+            at = 0.5 * (rows["time_start"] + rows["time_end"]) / 86400.0
+            gaps = 1 + np.flatnonzero(rows["time_start"][1:] > rows["time_end"][:-1])
+            whole = (
+                np.insert(one, gaps, np.nan) for one in (at, rows["lower"], rows["upper"], rows["median"])
+            )
+            when, lower, upper, median = whole
+            axes.fill_between(when, lower, upper, color=colour, alpha=0.15, linewidth=0)
+            axes.plot(when, median, linewidth=0.9, linestyle="--", color=colour)
+            text = f"{name}: {int(rows['count'].sum())} sweeps in {len(rows)} means"
+            axes.errorbar(at, rows["mean"], rows["error"], fmt="o", markersize=3.0, color=colour, label=text)
+        locator = AutoDateLocator()
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        axes.set(xlabel="time (UTC)", ylabel=f"U (V), {response}".rstrip(", "))
+        axes.set_title("points: mean and its error; dashed: median; band: 16 to 84 % of sweeps", loc="left")
+        axes.legend(loc="lower left", **OPAQUE)
     return drawn
 
 

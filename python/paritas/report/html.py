@@ -118,7 +118,8 @@ def picture(svg: str, alt: str, caption: str, width: float) -> Markup:
     """An image, which runs no script and fetches nothing. width: inches."""
     address = "data:image/svg+xml," + quote(svg, safe=" !$'()*+,-./:;=?@[]_~&")
     image = f'<img src="{escape(address)}" alt="{escape(alt)}" width="{PIXELS * width:.0f}">'
-    return Markup(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>\n")
+    wide = f'style="width: {PIXELS * width:.0f}px"'  # a long caption does not widen the figure
+    return Markup(f"<figure {wide}>{image}<figcaption>{escape(caption)}</figcaption></figure>\n")
 
 
 def verdict(good: bool, words: str, warnings: Sequence[str]) -> Markup:

@@ -9,18 +9,19 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import losscone
-from .._engine import Error
-from ..arrays import Table, structured
+from .._engine import Error, InvalidArgument
+from ..arrays import Floats, Table, structured
 from ..files import PathLike, write_text
-from ..losscone import Periodogram, Selection, SurfaceMap, Tables, TerminatorProfile
+from ..losscone import Periodogram, Selection, SphericalHarmonics, SurfaceMap, Tables, TerminatorProfile
 from ..losscone.averages import ORBIT, averages, blocks_of
-from ..losscone.products import ILLUMINATIONS, TERMINATOR, lit, places_of
-from ..losscone.selection import has, quality_of
-from ..plot import losscone as plot_losscone
+from ..losscone.products import ILLUMINATIONS, REGIONS, TERMINATOR, lit, places_of, regions_of
+from ..losscone.selection import has, quality_of, reals, suffix_of
 from ..plot import moon as plot_moon
 from ..plot.tables import rounded
 from .figures import shown
 from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, verdict
+from .moon_maps import maps, series, words_of
+from .moon_spherical import halves_of, numbers_of, spherical, spherical_of
 
 #: warn if fewer sweeps prefer the quoted model, or if fewer are good
 PREFERRED, GOOD = 0.9, 0.5
@@ -45,6 +46,19 @@ _OPTIONS = (
 )
 
 
+#: columns of the tables that a page needs
+COLUMNS = (
+    *("utc", "time", "status", "quality", "good", "preferred", "potential"),
+    *("confidence_lower", "confidence_upper", "confidence_at_lower_bound", "confidence_at_upper_bound"),
+    *(f"{at}_{axis}" for at in ("projection", "spacecraft") for axis in ("longitude", "latitude", "in_sun")),
+    *("temperature", "environment_class"),
+)
+
+
+#: regions that a temperature tells
+PLASMAS = tuple(name for name in REGIONS if name not in ("unknown", "wake"))
+
+
 @dataclass
 class Products:
     """All products of tables. None: see `missing`, by name."""
@@ -52,12 +66,18 @@ class Products:
     tables: Tables
     selection: Selection
     at: str
+    block: float = ORBIT
+    region: str = ""
     statistics: Table | None = None
+    other: tuple[str, Table] | None = None
     surface_map: SurfaceMap | None = None
     profile: TerminatorProfile | None = None
     regions: dict[str, Table] = field(default_factory=dict)
     harmonics: dict[str, Table] = field(default_factory=dict)
     periodograms: dict[str, Periodogram] = field(default_factory=dict)
+    spherical: dict[str, SphericalHarmonics] = field(default_factory=dict)
+    halves: dict[str, Table] = field(default_factory=dict)
+    series: dict[str, Table] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
     def make(self, name: str, work: Callable[[], Any]) -> None:
@@ -103,7 +123,8 @@ class MoonPage(HtmlPage):
         for name, found in made.periodograms.items():
             columns = {"frequency": found.frequency, "power": found.power}
             named.append((f"periodogram_{name}", structured(columns)))
-        return named
+        named += [(f"series_{name}", part) for name, part in made.series.items()]
+        return named + numbers_of(made)
 
 
 def _write_csv(found: Table, path: str) -> str:
@@ -124,12 +145,17 @@ def products_of(
     degrees: float = 10.0,
     at: str = "projection",
     block: float = ORBIT,
+    lmax: int = 10,
+    region: str | None = None,
 ) -> Products:
-    """All products; arguments as in `losscone.surface_map`."""
+    """All products; arguments as in `moon_report`."""
+    if region is not None:
+        tables = of_region(tables, region)
     chosen = losscone.select(tables, response=response, good=good)
     some: dict[str, Any] = {"response": chosen.response, "good": good}
-    found = Products(tables, chosen, at)
-    found.make("statistics", lambda: _statistics(chosen, at, block))
+    found = Products(tables, chosen, at, block, region or "")
+    found.make("statistics", lambda: _statistics(chosen, chosen.potential, at, block))
+    found.make("other", lambda: _other(chosen, at, block))
     place: dict[str, Any] = {"at": at, "block": block, **some}
     found.make("surface_map", lambda: losscone.surface_map(tables, degrees=degrees, **place))
     found.make("profile", lambda: losscone.terminator_profile(tables, **place))
@@ -150,16 +176,38 @@ def products_of(
         "periodograms",
         lambda: {one: losscone.periodogram(tables, illumination=one, block=block, **of) for one in parts},
     )
+    found.spherical = spherical_of(tables, lmax, found.missing, **place)
+    found.halves = halves_of(tables, found.spherical, lmax, found.missing, **place)
+    found.make(
+        "series",
+        lambda: {one: losscone.time_averages(tables, illumination=one, **place) for one in ("day", "night")},
+    )
     return found
 
 
-def _statistics(chosen: Selection, at: str, block: float) -> Table:
+def of_region(tables: Tables, region: str) -> Tables:
+    """The sweeps of one plasma, by its temperature, whether their foot is lit or dark."""
+    if region not in PLASMAS:
+        raise InvalidArgument(f"region {region!r}: there are {', '.join(PLASMAS)}")
+    day, night = (regions_of(tables.sweeps, one) == REGIONS.index(region) for one in ("day", "night"))
+    return Tables(tables.sweeps[day | night], None, tables.provenance)
+
+
+def _other(chosen: Selection, at: str, block: float) -> tuple[str, Table] | None:
+    """The other model of the instrument over the same sweeps, if it is fitted: its name and statistics."""
+    if not has(chosen.table, "potential_folded"):
+        return None
+    name = "hard" if chosen.response == "folded" else "folded"
+    potential = reals(chosen.table, "potential" + suffix_of(chosen.table, name))
+    return name, _statistics(chosen, potential, at, block)
+
+
+def _statistics(chosen: Selection, potential: Floats, at: str, block: float) -> Table:
     """Rows of all, day, terminator and night."""
     parts = lit(places_of(chosen, at).angle, TERMINATOR)
     blocks = blocks_of(chosen.time, block)
     rows = [
-        averages(np.where(parts[name] & chosen.used, 0, -1), chosen.potential, 1, blocks)
-        for name in ILLUMINATIONS
+        averages(np.where(parts[name] & chosen.used, 0, -1), potential, 1, blocks) for name in ILLUMINATIONS
     ]
     return np.concatenate(rows)
 
@@ -172,16 +220,20 @@ def moon_report(
     degrees: float = 10.0,
     at: str = "projection",
     block: float = ORBIT,
+    lmax: int = 10,
+    region: str | None = None,
     command: list[str] | None = None,
 ) -> MoonPage:
     """The page of tables, or of a folder of them.
 
     response: "hard" or "folded"; None: the model that most sweeps prefer. good: only good sweeps. degrees: of
         a cell of the maps. at: "projection" or "spacecraft". block: hours whose sweeps in a cell count as
-        one measurement. command: command line to show. A product that cannot be made says why on the page.
-        Raises for a folder without tables."""
-    read = tables if isinstance(tables, Tables) else losscone.read_tables(tables)
-    made = products_of(read, response=response, good=good, degrees=degrees, at=at, block=block)
+        one measurement. lmax: largest degree of the spherical harmonics. region: only sweeps in this plasma,
+        by its temperature: "solar wind", "magnetosheath", "lobe" or "plasma sheet". command: command line to
+        show. A product that cannot be made says why on the page. Raises for a folder without tables."""
+    read = tables if isinstance(tables, Tables) else losscone.read_tables(tables, columns=COLUMNS)
+    options: dict[str, Any] = {"response": response, "good": good, "degrees": degrees, "at": at}
+    made = products_of(read, block=block, lmax=lmax, region=region, **options)
     name = "tables" if isinstance(tables, Tables) else os.path.basename(os.path.abspath(tables))
     sections = [
         (anchor, heading, missing(made.missing[of]) if of in made.missing else make(made))
@@ -211,6 +263,12 @@ def warnings_of(made: Products) -> list[str]:
     fitted = np.isfinite(chosen.potential)
     if chosen.good and fitted.any() and np.mean(chosen.used[fitted]) < GOOD:
         told.append(f"Only {int(chosen.used.sum())} of {int(fitted.sum())} fitted sweeps are good.")
+    ridged = [name for name, one in made.spherical.items() if one.ridge]
+    if ridged:
+        told.append(
+            f"The sweeps do not determine all spherical harmonics of {' and '.join(ridged)}: a ridge of "
+            f"{made.spherical[ridged[0]].ridge:g} pulls them towards 0."
+        )
     options = [one.get("options") for one in made.tables.provenance]
     if any(one != options[0] for one in options):
         told.append("The tables were made with different options; see their provenance.")
@@ -229,27 +287,34 @@ def _statistics_cells(row: Any) -> list[Any]:
     return [int(row["count"]), int(row["blocks"]), *numbers]
 
 
-_STATISTICS = ("sweeps", "blocks", "mean U (V)", "median (V)", "16 to 84 % (V)")
+_STATISTICS = ("sweeps", "measurements", "mean U (V)", "median (V)", "16 to 84 % (V)")
 
 
 def _verdict(made: Products) -> Markup:
     chosen, rows = made.selection, made.tables.sweeps
     n = int(chosen.used.sum())
     kind = "good sweeps" if chosen.good else "sweeps with a potential"
-    words = f"{n} {kind} of {len(rows)}, from {made.days} days; model of the instrument: {chosen.response}."
+    of = f"{len(rows)} of the {made.region}" if made.region else str(len(rows))
+    words = f"{n} {kind} of {of}, from {made.days} days; model of the instrument: {chosen.response}."
     content = ""
     if made.statistics is not None:
-        content = table(
-            f"U by illumination; terminator: up to {TERMINATOR:g} degrees from it",
-            ("where", *_STATISTICS),
-            [
-                [name, *_statistics_cells(row)]
-                for name, row in zip(("everywhere", *ILLUMINATIONS[1:]), made.statistics)
-            ],
+        rows_of = [
+            [name, *_statistics_cells(row)]
+            for name, row in zip(("everywhere", *ILLUMINATIONS[1:]), made.statistics)
+        ]
+        head: tuple[str, ...] = ("where", *_STATISTICS)
+        if made.other is not None:
+            head = (*head, f"mean U, {made.other[0]} (V)")
+            rows_of = [[*cells, _pm(row["mean"], row["error"])] for cells, row in zip(rows_of, made.other[1])]
+        caption = (
+            f"U by illumination, model {chosen.response}; terminator: up to {TERMINATOR:g} degrees from it"
         )
+        content = table(caption, head, rows_of)
     note = (
         "<p>Errors are of the mean. Sweeps of one block of time (an orbit) count as one measurement, because "
-        "they see the same plasma.</p>\n"
+        "they see the same plasma. A plasma that lasts for days needs longer blocks (<code>--block</code>). "
+        "The other model of the instrument shows how much the choice matters; that is no part of the "
+        "error.</p>\n"
     )
     return Markup(verdict(bool(n), words, warnings_of(made)) + content + note)
 
@@ -297,47 +362,6 @@ def _quality(made: Products) -> Markup:
     return table(f"Sweeps by quality of the model {chosen.response}, or by status", head, rows)
 
 
-def _series(made: Products) -> Markup:
-    chosen = made.selection
-    shade = "projection_in_sun" if has(chosen.table, "projection_in_sun") else "spacecraft_in_sun"
-    return shown(
-        "U of every sweep with its confidence set; grey: the foot of the field line is dark",
-        f"U over time, {int(chosen.used.sum())} used sweeps of {len(chosen.table)}.",
-        plot_losscone.time_series,
-        chosen.table,
-        response=chosen.response,
-        shade=shade,
-    )
-
-
-def _maps(made: Products) -> Markup:
-    found = made.surface_map
-    assert found is not None
-    area = f"{found.grid.area:.0f} square degrees"
-    pieces = []
-    for illumination, value, projection in (
-        ("night", "mean", "mollweide"),
-        ("day", "mean", "mollweide"),
-        ("terminator", "mean", "mollweide"),
-        ("all", "mean", "mollweide"),
-        ("night", "mean", "sphere"),
-        ("day", "mean", "sphere"),
-        ("night", "error", "mollweide"),
-        ("all", "count", "mollweide"),
-    ):
-        part = found[illumination]
-        if not part["count"].any():
-            pieces.append(missing(f"{illumination}: no used sweep has a known place there."))
-            continue
-        what = {"mean": "mean U", "error": "error of the mean of U", "count": "number of sweeps"}[value]
-        caption = f"{what}, {illumination}, {'near and far side' if projection == 'sphere' else 'Mollweide'}"
-        low, high = np.nanmin(part[value].astype(float)), np.nanmax(part[value].astype(float))
-        alt = f"{caption}: {low:.4g} to {high:.4g} in {int((part['count'] > 0).sum())} cells of {area}."
-        options = {"value": value, "projection": projection}
-        pieces.append(shown(caption, alt, plot_moon.surface_map, found, illumination, **options))
-    return beside(*pieces)
-
-
 def _profile(made: Products) -> Markup:
     found = made.profile
     assert found is not None
@@ -346,7 +370,7 @@ def _profile(made: Products) -> Markup:
         for row in found["both"]
     ]
     drawn = shown(
-        "U over the angle from the terminator, at dawn and at dusk",
+        f"U over the angle from the terminator, at dawn and at dusk; {words_of(made)}",
         "Means of U with errors, medians and 16 to 84 % over the terminator angle; numbers in the table.",
         plot_moon.terminator_profile,
         found,
@@ -359,7 +383,7 @@ def _regions(made: Products) -> Markup:
     for name, found in made.regions.items():
         where = f"{name}: the foot of the field line is {'lit' if name == 'day' else 'dark'}"
         drawn = shown(
-            f"U by plasma region, {where}",
+            f"U by plasma region, {where}; {words_of(made)}",
             "Mean of U with its error, median and 16 to 84 % for each region; numbers in the table.",
             plot_moon.regions,
             found,
@@ -373,7 +397,7 @@ def _regions(made: Products) -> Markup:
 def _harmonics(made: Products) -> Markup:
     pieces = [
         shown(
-            f"Lomb-Scargle periodogram of U, {name}",
+            f"Lomb-Scargle periodogram of U, {name}; {words_of(made)}",
             f"Power over the period, largest at {1.0 / found.frequency[np.nanargmax(found.power)]:.3g} days.",
             plot_moon.periodogram,
             found,
@@ -405,11 +429,12 @@ def _harmonics(made: Products) -> Markup:
 #: anchor, heading, the product that must be there, function
 _SECTIONS: tuple[tuple[str, str, str, Callable[[Products], Markup]], ...] = (
     ("verdict", "Verdict", "", _verdict),
-    ("maps", "Maps", "surface_map", _maps),
+    ("maps", "Maps", "surface_map", maps),
+    ("spherical", "Spherical harmonics", "", spherical),
     ("terminator", "Profile over the terminator", "profile", _profile),
     ("regions", "Plasma regions", "regions", _regions),
     ("harmonics", "Harmonics", "harmonics", _harmonics),
-    ("series", "Series", "", _series),
+    ("series", "Series", "", series),
     ("quality", "Quality of the sweeps", "", _quality),
     ("tables", "What was read", "", _read),
 )

@@ -10,7 +10,8 @@ from .._engine import InvalidArgument
 from ..command_line import NOT_WRITTEN, WRONG_COMMAND_LINE, fail, write_page
 from ..losscone.averages import ORBIT, blocks_of
 from ..losscone.geography import EqualAreaGrid
-from .moon import MoonPage, moon_report
+from ..losscone.spherical import spherical_functions
+from .moon import PLASMAS, MoonPage, moon_report
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -49,6 +50,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="HOURS",
         help=f"sweeps of so many hours count as one measurement in errors (default: {ORBIT:g})",
     )
+    add("--lmax", type=int, default=10, metavar="L", help="degree of the spherical harmonics (default: 10)")
+    add(
+        "--region",
+        choices=PLASMAS,
+        help="only sweeps in this plasma, by its temperature (default: all)",
+    )
     return parser
 
 
@@ -65,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         EqualAreaGrid.of(options["degrees"])
         blocks_of([], options["block"])
+        spherical_functions([], [], options["lmax"])
     except InvalidArgument as reason:
         return fail("paritas moon", str(reason), WRONG_COMMAND_LINE)
     made: list[MoonPage] = []
