@@ -206,8 +206,9 @@ static paritas_status folded_model(const struct synthesis *s, const double *inci
 }
 
 /* The hard model averaged over a Gaussian in ln E of the response's half width at half maximum, each energy
- * by its flux. */
-static paritas_status integral_model(const struct synthesis *s, const paritas_sweeps *sweeps, double *model)
+ * by its flux. The incident flux is the same mean, without the cone. */
+static paritas_status integral_model(const struct synthesis *s, const paritas_sweeps *sweeps,
+                                     double *incident, double *model)
 {
     const size_t n = sweeps->n, rows = ROWS * n;
     const double sigma = losscone_response_sigma(s->cone.response_width);
@@ -221,12 +222,15 @@ static paritas_status integral_model(const struct synthesis *s, const paritas_sw
                     host_exp(sigma * response_node(i % RESPONSE_NODES));
         TRY(arriving(s, k, ROWS * RESPONSE_NODES, at, flux));
         for (size_t i = 0; i < ROWS; i++) {
-            double sum = 0.0, *of_row = weight + (ROWS * k + i) * RESPONSE_NODES;
+            double sum = 0.0, all = 0.0, *of_row = weight + (ROWS * k + i) * RESPONSE_NODES;
             for (size_t m = 0; m < RESPONSE_NODES; m++) {
                 const double z = response_node(m);
-                sum += of_row[m] = host_exp(-0.5 * z * z) * flux[i * RESPONSE_NODES + m];
+                const double part = host_exp(-0.5 * z * z);
+                all += part;
+                sum += of_row[m] = part * flux[i * RESPONSE_NODES + m];
             }
             for (size_t m = 0; m < RESPONSE_NODES; m++) of_row[m] /= sum;
+            incident[ROWS * k + i] = sum / all;
         }
     }
     for (size_t m = 0; m < RESPONSE_NODES; m++) {
@@ -301,7 +305,7 @@ static paritas_status draw_fluxes(const struct synthesis *s, const paritas_sweep
     double *model = day_numbers(s->arena, ROWS * CELLS * n);
     if (!model) return paritas_fail_memory(s->context);
     if (s->plan.edge == PARITAS_TRUE_EDGE_INTEGRAL)
-        TRY(integral_model(s, sweeps, model));
+        TRY(integral_model(s, sweeps, incident, model));
     else if (s->plan.edge == PARITAS_TRUE_EDGE_FOLDED && s->plan.weighted)
         TRY(folded_model(s, incident, *sweeps, model));
     else

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SCATTER_LEAST 0.03   /* of a cell, beside counting: no sensor is calibrated better */
+#define SCATTER_LEAST 0.015  /* of a cell, beside counting: no sensor is calibrated better */
 #define SCATTER_MOST 3.0     /* more is no noise */
 #define THRESHOLD 3.841      /* 95 % of a chi-square of one degree of freedom */
 #define PARAMETERS 2.0       /* U, r */
