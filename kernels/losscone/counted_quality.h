@@ -4,7 +4,8 @@
 #include "losscone/counted_search.h"
 
 #define JUDGED_OF(number) (s + COUNTED_TOTALS + (number) * SWEEP_SLOTS)
-#define JUDGED_DEEP R(1.01) /* of the level in the cone: wholly in it */
+#define JUDGED_NEAR R(0.02) /* of the depth of the cone: outside, within this */
+#define JUDGED_DEEP R(1.4) /* of the level in the cone: wholly in it */
 
 FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
 {
@@ -12,7 +13,7 @@ FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
     const u32 n = U32_OF((s + COUNTED_CELLS)[i]), at = i * SWEEP_CELLS;
     const pack zero = PK(0.0), none = PACK_OF(NO_SINE);
     acc8 counted = acc8_zero(), scales = acc8_zero(), within = acc8_zero(), in_scales = acc8_zero(), room = acc8_zero(),
-         flat = acc8_zero();
+         flat = acc8_zero(), edge = acc8_zero(), edges = acc8_zero();
     for (u32 j = 0; j < n; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 cell = at + j + l, part = l / PACK;
@@ -21,6 +22,9 @@ FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
             const pack level = counted_level_at(row, best.u, best.r, c.sine), mean = counted_mean_of(c, level),
                        signal = pflush(c.scale * level), scale = c.scale, excess = c.count - c.base;
             const pmask deep = AND(here, level < PACK_OF(JUDGED_DEEP * row.inside));
+            const pmask between = AND(here, AND(PNOT(deep), level < PACK_OF(FMA(-JUDGED_NEAR, R(1.0) - row.inside, R(1.0)))));
+            edge.part[part] = edge.part[part] + PSELECT(between, counted_cost(row.k, c, mean), zero);
+            edges.part[part] = edges.part[part] + PSELECT(between, PK(1.0), zero);
             counted.part[part] = counted.part[part] + PSELECT(here, excess, zero);
             scales.part[part] = scales.part[part] + PSELECT(here, scale, zero);
             within.part[part] = within.part[part] + PSELECT(deep, excess, zero);
@@ -42,4 +46,6 @@ FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
     JUDGED_OF(JUDGED_INSIDE)[i] = acc8_total(within);
     JUDGED_OF(JUDGED_SCALE)[i] = acc8_total(in_scales);
     JUDGED_OF(JUDGED_ROOM)[i] = acc8_total(room);
+    JUDGED_OF(JUDGED_EDGE)[i] = acc8_total(edge);
+    JUDGED_OF(JUDGED_EDGES)[i] = acc8_total(edges);
 }

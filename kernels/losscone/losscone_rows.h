@@ -101,6 +101,8 @@ enum judged_number {
     JUDGED_INSIDE, /* counts of cells wholly in the cone, less background */
     JUDGED_SCALE,  /* their counts of a normalised flux of 1 */
     JUDGED_ROOM,   /* deviance of a model that is off by its own size */
+    JUDGED_EDGE,   /* deviance of cells at the edge, neither wholly in the cone nor outside */
+    JUDGED_EDGES,  /* these cells */
     JUDGED_SIZE
 };
 enum counted_answer {

@@ -12,7 +12,7 @@
 #define CELLS DAY_CELLS
 #define CADENCE 80.0 /* seconds between sweeps */
 #define ROW_TIME PARITAS_SWEEP_ACCUMULATION
-#define RESPONSE_NODES 71 /* of the integral over a channel */
+#define RESPONSE_NODES 281 /* of the integral over a channel */
 
 /* Plasmas in the order of regions: rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys.
  * Res. 103 (1998) 9553 (solar wind), Slavin et al., J. Geophys. Res. 90 (1985) 10875 (tail), Halekas et al.,
@@ -142,7 +142,7 @@ static void draw_geometry(const paritas_synthetic_options *plan, double time, si
 /* Place of a node in units of the response's sigma. */
 static double response_node(size_t m)
 {
-    return -3.5 + 7.0 * (double)m / (RESPONSE_NODES - 1);
+    return -4.2 + 8.4 * (double)m / (RESPONSE_NODES - 1);
 }
 
 /* Incident flux of one row, 1/(cm^2 s sr eV). */

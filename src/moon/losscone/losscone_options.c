@@ -168,7 +168,7 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
                                  .amplitude = nan,
                                  .gap = nan};
     r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower =
-        r.ratio_upper = r.noise = r.edge_evidence = r.cone_level = r.deviance = nan;
+        r.ratio_upper = r.noise = r.edge_evidence = r.cone_level = r.deviance = r.excess = nan;
     r.flags = PARITAS_QUALITY_NO_FIT;
     r.status = cells == 0                              ? PARITAS_SWEEP_NO_CELLS
                : cells < losscone_least_cells(options) ? PARITAS_SWEEP_TOO_FEW_CELLS

@@ -71,7 +71,7 @@ void losscone_counted_judge(const paritas_losscone_options *options, const doubl
 {
     const double cells = r->cells, flat = judged[JUDGED_FLAT],
                  level = judged[JUDGED_SCALE] > 0.0 ? judged[JUDGED_INSIDE] / judged[JUDGED_SCALE] : NAN;
-    r->edge_evidence = 0.5 * (flat - r->misfit) / losscone_counted_scale(r) - host_log(cells);
+    r->edge_evidence = 0.5 * (flat - r->misfit) / r->excess - host_log(cells);
     r->cone_level = level;
     r->flags = flags_of_bounds(options, r);
     if (r->status == PARITAS_SWEEP_AT_LIMIT) r->flags |= PARITAS_QUALITY_AT_LIMIT;
@@ -83,13 +83,15 @@ void losscone_counted_judge(const paritas_losscone_options *options, const doubl
 
 unsigned paritas_quality_flags(const paritas_losscone_result *result, const paritas_losscone_result *other)
 {
-    const bool counted = other && result->deviance >= 0.0 && other->deviance >= 0.0;
-    if (counted && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT)) {
-        const double scale = losscone_counted_scale(other);
-        return result->flags | (0.5 * (result->deviance - other->deviance) / scale > host_log(result->cells) ? PARITAS_QUALITY_OTHER_MODEL : 0u);
+    const bool counted = other && result->deviance >= 0.0 && other->deviance >= 0.0,
+               both = other && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT);
+    const double cells = result->cells;
+    if (counted && both) {
+        const double each = other->deviance / cells, excess = each > 1.0 ? each : 1.0,
+                     gain = 0.5 * (result->deviance - other->deviance) / excess;
+        return result->flags | (gain > host_log(cells) ? PARITAS_QUALITY_OTHER_MODEL : 0u);
     }
-    const bool better = other && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT) &&
-                        other->misfit < result->misfit &&
+    const bool better = both && other->misfit < result->misfit &&
                         odds(result->cells, result->misfit, other->misfit, 0.0) > host_log(result->cells);
     return result->flags | (better ? PARITAS_QUALITY_OTHER_MODEL : 0u);
 }
