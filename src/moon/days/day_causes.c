@@ -123,6 +123,7 @@ static paritas_status count_good(struct trials *trials, double sign, size_t *goo
     data.counts = counted.counts;
     data.background = counted.background;
     data.measured = counted.measured;
+    data.scatter = counted.scatter;
     TRY(paritas_losscone_mask(trials->context, sample->n, NULL, losscone->method, sample->cosine,
                               sample->day->flux, sample->flux));
     TRY(fit_sample(trials, &data, results));

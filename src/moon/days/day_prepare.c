@@ -110,5 +110,6 @@ void paritas_day_sweeps_of(const paritas_er_day *day, const paritas_day_sweeps *
                              .counts = sweeps->counts,
                              .background = sweeps->background,
                              .measured = sweeps->measured,
+                             .scatter = sweeps->scatter,
                              .potential_error = sweeps->potential_error};
 }

@@ -32,7 +32,7 @@ paritas_status day_plasma(paritas_context *context, struct arena *arena, const p
                           paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* What paritas_day_count makes, in an arena. */
 struct day_counted {
-    double *channel, *counts, *background, *rate, *measured;
+    double *channel, *counts, *background, *rate, *measured, scatter;
 };
 /* The same with such options, for a day's arrays `data`. flux: those of `data`, normalised anew. */
 paritas_status day_count(paritas_context *context, struct arena *arena, const paritas_day_options *options,
