@@ -292,8 +292,8 @@ typedef enum paritas_compression { PARITAS_COMPRESSION_LIST(PARITAS_ENUMERATOR) 
            "--geometric-factor", "cm^2 sr", "of the instrument")                                             \
     OPTION(S, double, accumulation, PARITAS_SWEEP_ACCUMULATION, PARITAS_FROM(1e-6), PARITAS_TO(1e6),         \
            "--accumulation", "s", "of a row, which the cells of a ring of directions share")                 \
-    OPTION(S, double, dead_time, PARITAS_SWEEP_DEAD_TIME, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--dead-time", "s",               \
-           "after each count; corrected, and cells above a correction of 1.25 are marked as erroneous")      \
+    OPTION(S, double, dead_time, PARITAS_SWEEP_DEAD_TIME, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--dead-time", \
+           "s", "after each count; corrected, and cells above a correction of 1.25 are marked as erroneous") \
     OPTION(S, double, polarity, -1.0, PARITAS_FROM(-1.0), PARITAS_TO(1.0), "", "", "+1 or -1; 0: drawn")     \
     OPTION(S, paritas_true_edge, edge, PARITAS_TRUE_EDGE_HARD, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",   \
            "of the cone; beams need the hard one")                                                           \

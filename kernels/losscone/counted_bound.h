@@ -9,8 +9,11 @@
  *
  * where K bounds -f''. The slopes of all cells are added before their sizes are taken.
  *
- * Is the deviance convex in all of a box? f'' >= a for each cell. If the sum of a (1, h') (1, h')^T is positive
- * definite, the deviance lies above a bowl of this curvature, and a box with the minimum in it is done. */
+ * with f'' >= a for each cell, and K = -a where a is negative. Where it is positive the cell's term is a
+ * bowl, a (dv + h' dr)^2 / 2, and the least of all bowls in the box is found in closed form.
+ *
+ * Is the deviance convex in all of a box? It is if the sum of a (1, h') (1, h')^T with all cells is positive
+ * definite. Then a box with the minimum in it is done. */
 #pragma once
 
 #include "losscone/counted_cells.h"
@@ -21,7 +24,7 @@
 
 /* Sums of a box. */
 enum counted_sum {             /* as many as COUNTED_NUMBERS */
-                   SUM_CENTRE, /* of the bowl: what curvature takes is taken; and cells without Taylor's formula */
+                   SUM_CENTRE, /* deviance at the centre less what curvature takes */
                    SUM_BY_V,
                    SUM_BY_R,
                    SUM_CURVE, /* of a, a h', a h'^2 with a > 0 */
@@ -223,7 +226,7 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
     return t;
 }
 
-/* Adds a pack of cells to sums. least: their least deviances, where they may be better than Taylor's formula. */
+/* Adds a pack of cells to sums. least: their least deviances, where Taylor's formula may be worse. */
 FN void counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE acc8 *sums)
 {
     const pack zero = PK(0.0), bound = t.value - t.lost;
@@ -285,7 +288,8 @@ FN real limited_by(real x, real size)
     return x < -size ? -size : x > size ? size : x;
 }
 
-/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 for |v| <= half_v, |r| <= half_r; positive definite. */
+/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 in a box; the matrix is positive definite. */
+/* Least of g x + curve x^2 / 2 for |x| <= half. */
 FN real counted_edge_least(real g, real curve, real half)
 {
     const real at = limited_by(flush(DIVIDE(-g, curve)), half);

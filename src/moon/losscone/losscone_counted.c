@@ -9,7 +9,7 @@
 #define SCATTER_LEAST 0.015 /* of a cell, beside counting: no sensor is calibrated better */
 #define SCATTER_MOST 3.0    /* more is no noise */
 #define THRESHOLD 3.841     /* 95 % of a chi-square of one degree of freedom */
-/* Birge's factor takes deviations to be independent. Those of a wrong response are shared by cells at one edge.
+/* Birge's factor takes deviations to be independent. Cells at one edge share those of a wrong response.
  * Measured with truths of 5 to 31 single energies a channel. */
 #define SHARED_MOST 3.0
 #define PARAMETERS 2.0  /* U, r */
@@ -76,8 +76,8 @@ double losscone_scatter_of_counts(const struct losscone_call *call, size_t k)
         more += excess;
         squares += square;
     }
-    const double given = sweeps->scatter > 0.0 ? sweeps->scatter : SCATTER_LEAST, least = given * given, most = SCATTER_MOST * SCATTER_MOST,
-                 found = squares > 0.0 ? more / squares : least;
+    const double given = sweeps->scatter > 0.0 ? sweeps->scatter : SCATTER_LEAST, least = given * given,
+                 most = SCATTER_MOST * SCATTER_MOST, found = squares > 0.0 ? more / squares : least;
     return found < least ? least : found > most ? most : found;
 }
 
@@ -144,7 +144,8 @@ static double per_freedom(double deviance, double cells)
     return cells > PARAMETERS ? deviance / (cells - PARAMETERS) : 0.0;
 }
 
-/* Deviance per degree of freedom, at least 1. Cells at the edge tell U; what a wrong response adds is theirs. */
+/* Deviance per degree of freedom, at least 1. Cells at the edge tell U, and have what a wrong response
+ * adds. */
 static double excess_of(double deviance, const double *judged)
 {
     const double all = per_freedom(deviance, judged[JUDGED_CELLS]),
