@@ -153,7 +153,7 @@ typedef struct paritas_kappa_options {
 
 /* Spectra to be fitted. All arrays n x 15, borrowed. A row is masked if its energy is not a positive number
  * or its flux not finite. With weights `counts` it also needs a positive sensitivity, with `original` finite
- * counts. A negative flux counts as 0. */
+ * counts. A negative flux counts as 0, or, with weights `counts`, as down to the background. */
 typedef struct paritas_spectra {
     size_t size;
     size_t n;
@@ -164,6 +164,9 @@ typedef struct paritas_spectra {
     /* eV: of the channel, which is `response` wide relative to it. Needed if `energy` and `flux` are those
      * before the spacecraft's potential drew the electrons in. NULL: the energies */
     const double *channel;
+    /* subtracted from `flux`, which no plasma brings; NULL: none. Weights `counts` know its noise: N =
+     * sensitivity x (flux + background) has the mean sensitivity x (model + background) */
+    const double *background;
 } paritas_spectra;
 #define PARITAS_SPECTRA_DEFAULT PARITAS_INIT(paritas_spectra)
 
@@ -197,7 +200,7 @@ typedef enum paritas_spectrum_status {
     FIELD(R, double, misfit, , "plasma_misfit", "",                                              \
           "what was minimised; of weights counts roughly a chi-square")                          \
     FIELD(R, unsigned, rows, , "plasma_rows", "", "rows that are not masked")                    \
-    FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a count")  \
+    FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a flux")  \
     FIELD(R, int, dof, , "", "", "rows less free parameters")                                    \
     FIELD(R, double, edm, , "", "", "estimated distance to the minimum, in units of the misfit") \
     FIELD(R, double, density_estimate, , "", "1/m^3", "the density that density=estimate holds") \

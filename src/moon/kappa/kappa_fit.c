@@ -110,6 +110,13 @@ struct view {
     double density_estimate; /* NaN: no flux */
 };
 
+/* Only weights of counts know of it: to the others the background is gone. */
+static double background_of(const struct task *task, size_t at)
+{
+    const double *background = task->spectra.background;
+    return background && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS ? background[at] : 0.0;
+}
+
 static bool usable(double x)
 {
     return x >= 0.0 && x <= LARGEST;
@@ -132,15 +139,17 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
             continue;
         row[SPECTRUM_ENERGY + i] = energy[i];
         row[SPECTRUM_CHANNEL + i] = channel[i];
-        const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
-        if (!usable(f) || !usable(g) ||
+        const double b = background_of(task, which * SWEEP_ROWS + i), all = flux[i] + b;
+        const double f = all < 0.0 && all - all == 0.0 ? 0.0 : all, g = gain ? gain[i] : 1.0;
+        if (!usable(f) || !usable(g) || !usable(b) ||
             (task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
             continue;
         row[SPECTRUM_FLUX + i] = f;
+        row[SPECTRUM_BACKGROUND + i] = b;
         row[SPECTRUM_GAIN + i] = g;
         view.rows++;
-        if (f > 0.0)
-            view.density_estimate += 1e4 * f / kappa_speed(energy[i]) * 0.5 * energy[i];
+        if (f > b)
+            view.density_estimate += 1e4 * (f - b) / kappa_speed(energy[i]) * 0.5 * energy[i];
         else
             view.empty++;
     }
