@@ -59,7 +59,7 @@ typedef struct paritas_cells {
 #define PARITAS_CELLS_DEFAULT \
     {sizeof(paritas_cells), NULL, NULL, PARITAS_SWEEP_GEOMETRIC_FACTOR, PARITAS_SWEEP_ACCUMULATION}
 
-/* n sweeps, and where their spectra go. The last four arrays may be NULL. Start from
+/* n sweeps, and where their spectra go. Arrays after `omni` may be NULL. Start from
  * PARITAS_SPECTRUM_REQUEST_DEFAULT. */
 typedef struct paritas_spectrum_request {
     size_t size;
@@ -83,6 +83,9 @@ typedef struct paritas_spectrum_request {
      * cell's share of the time. Rounded to whole numbers (half to even); negative ones are 0 */
     double *counts;
     double *error; /* n x 15: their square root */
+    /* n: background in the fluxes, counts/s of a cell (paritas_er_find_background); NULL: none */
+    const double *rate;
+    double *background; /* n x 15: omnidirectional flux of it, which `omni` is less; may be NULL */
 } paritas_spectrum_request;
 #define PARITAS_SPECTRUM_REQUEST_DEFAULT PARITAS_INIT(paritas_spectrum_request)
 

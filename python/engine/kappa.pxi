@@ -15,16 +15,17 @@ cdef class SpectrumArrays:
     cdef readonly Py_ssize_t n
     cdef paritas_spectra c
 
-    def __init__(self, energy, flux, sensitivity=None, counts=None):
+    def __init__(self, energy, flux, sensitivity=None, counts=None, background=None):
         cdef Array energies = array_of(energy, ROWS, "energy")
         cdef Array fluxes = of_sweeps(flux, energies.n, ROWS, "flux")
         cdef Array least = of_sweeps(sensitivity, energies.n, ROWS, "sensitivity")
         cdef Array counted = of_sweeps(counts, energies.n, ROWS, "counts")
-        self.held = energies, fluxes, least, counted
+        cdef Array lost = of_sweeps(background, energies.n, ROWS, "background")
+        self.held = energies, fluxes, least, counted, lost
         self.n = energies.n
         self.c = paritas_spectra_default
         self.c.n, self.c.energy, self.c.flux = self.n, energies.at, fluxes.at
-        self.c.sensitivity, self.c.counts = least.at, counted.at
+        self.c.sensitivity, self.c.counts, self.c.background = least.at, counted.at, lost.at
 
 
 def kappa_flux(plasma, energy, Engine engine=None):
@@ -77,8 +78,10 @@ def kappa_response(energy, double width):
     return found.array
 
 
-def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None):
-    """`omni`, `coverage`, `sensitivity`, `counts` and `error`, n x 15 each. None: Lunar Prospector's."""
+def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None,
+                   rate=None):
+    """`omni`, `coverage`, `sensitivity`, `counts`, `error` and `background`, n x 15 each. None: Lunar
+    Prospector's, and no background."""
     cdef Array inclination = array_of(theta, (SWEEP_CELLS,), "theta"), at = array_of(energy, ROWS, "energy")
     cdef Array angle = array_of(solid_angle, (SWEEP_CELLS,), "solid_angle")
     cdef Py_ssize_t n = at.n
@@ -87,7 +90,8 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
     cdef paritas_spectrum_request request = paritas_spectrum_request_default
     cdef Array omni = new_matrix(n, SWEEP_ROWS), coverage = new_matrix(n, SWEEP_ROWS)
     cdef Array sensitivity = new_matrix(n, SWEEP_ROWS), counts = new_matrix(n, SWEEP_ROWS)
-    cdef Array error = new_matrix(n, SWEEP_ROWS)
+    cdef Array error = new_matrix(n, SWEEP_ROWS), background = new_matrix(n, SWEEP_ROWS)
+    cdef Array rates = of_sweeps(rate, n, (-1,), "background_rate")
     cells.theta, cells.solid_angle = inclination.at, angle.at
     if geometric_factor is not None: cells.geometric_factor = geometric_factor
     if accumulation is not None: cells.accumulation = accumulation
@@ -95,9 +99,11 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
     request.energy, request.flux, request.cosine = at.at, measured.at, direction.at
     request.omni, request.coverage, request.sensitivity = omni.at, coverage.at, sensitivity.at
     request.counts, request.error = counts.at, error.at
+    request.rate, request.background = rates.at, background.at
     paritas_kappa_spectrum(&request)
     return SimpleNamespace(omni=omni.array, coverage=coverage.array, sensitivity=sensitivity.array,
-                           counts=counts.array, error=error.array)
+                           counts=counts.array, error=error.array,
+                           background=None if rate is None else background.array)
 
 
 def kappa_fit(SpectrumArrays spectra not None, paritas_kappa_options options, Engine engine=None,

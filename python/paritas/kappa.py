@@ -64,7 +64,7 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
 @dataclass(repr=False)
 class Spectra(Summarised):
     """n spectra, arrays (n, 15): energy, flux, and what fit weights need. coverage: measured part of the
-    hemisphere."""
+    hemisphere. background: flux of no plasma, which `flux` is less; fits of counts know its noise."""
 
     energy: Floats
     flux: Floats
@@ -72,6 +72,7 @@ class Spectra(Summarised):
     counts: Floats | None = None
     coverage: Floats | None = None
     error: Floats | None = None
+    background: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -80,12 +81,18 @@ class Spectra(Summarised):
         """Spectra outside a spacecraft potential (V, one or n): energies less the potential. Fluxes keep
         their phase-space density, or, without liouville, their values."""
         energy = self.energy - numbers(potential).reshape(-1, 1)
+        part = energy / self.energy if liouville else 1.0
         return replace(
-            self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
+            self,
+            energy=energy,
+            flux=self.flux * part,
+            background=None if self.background is None else self.background * part,
         )
 
     def arrays(self) -> _engine.SpectrumArrays:
-        return _engine.SpectrumArrays(self.energy, self.flux, self.sensitivity, self.counts)
+        return _engine.SpectrumArrays(
+            self.energy, self.flux, self.sensitivity, self.counts, self.background
+        )
 
 
 def spectrum(
@@ -97,18 +104,28 @@ def spectrum(
     solid_angle: ArrayLike | None = None,
     geometric_factor: float | None = None,
     accumulation: float | None = None,
+    background_rate: ArrayLike | None = None,
 ) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
     energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0
     incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: built-in). geometric_factor
-    (cm^2 sr), accumulation (s a row): default the instrument's."""
+    (cm^2 sr), accumulation (s a row): default the instrument's. background_rate (n): counts/s of a cell that
+    no electron made, to be subtracted; None: none."""
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(numbers(energy))
     found = _engine.kappa_spectrum(
-        inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation
+        inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation, background_rate
     )
-    return Spectra(energies, found.omni, found.sensitivity, found.counts, found.coverage, found.error)
+    return Spectra(
+        energies,
+        found.omni,
+        found.sensitivity,
+        found.counts,
+        found.coverage,
+        found.error,
+        found.background,
+    )
 
 
 @dataclass(repr=False)

@@ -1,6 +1,5 @@
 /* day_plasma.c: fits of the plasma to a day's sweeps. */
 #include "moon/days/days.h"
-#include "moon/er/er.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,18 +27,7 @@ static void shift(const paritas_potential_options *charging, const paritas_er_da
     }
 }
 
-/* Omnidirectional backgrounds. Spectra of a day that has not been counted lose them. */
-static void part_background(const paritas_er_day *day, const double *rate, bool counted,
-                            struct day_spectra *spectra)
-{
-    const double sphere = 12.566370614359172;
-    for (size_t i = 0; i < DAY_ROWS * day->n; i++) {
-        if (!(rate[i / DAY_ROWS] > 0.0)) continue;
-        spectra->background[i] = sphere * er_background_flux(rate[i / DAY_ROWS], day->energy[i]);
-        if (!counted) spectra->omni[i] -= spectra->background[i];
-    }
-}
-
+/* counted: the day's fluxes have lost the background. */
 static paritas_status make_spectra(paritas_context *context, const paritas_day_options *options, bool counted,
                                    const paritas_er_day *day, const paritas_day_sweeps *sweeps,
                                    struct day_spectra *spectra)
@@ -56,8 +44,10 @@ static paritas_status make_spectra(paritas_context *context, const paritas_day_o
                                                                     .omni = spectra->omni,
                                                                     .coverage = sweeps->coverage,
                                                                     .sensitivity = spectra->sensitivity,
-                                                                    .counts = spectra->counts}));
-    part_background(day, sweeps->rate, counted, spectra);
+                                                                    .counts = spectra->counts,
+                                                                    .rate = sweeps->rate,
+                                                                    .background = spectra->background}));
+    for (size_t i = 0; i < DAY_ROWS * day->n && counted; i++) spectra->omni[i] += spectra->background[i];
     memcpy(spectra->energy, day->energy, DAY_ROWS * day->n * sizeof *spectra->energy);
     if (options->potential_source != PARITAS_POTENTIAL_SOURCE_AUTO)
         shift(options->charging ? options->charging : &charging, day, sweeps->potential, spectra);

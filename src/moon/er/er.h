@@ -104,8 +104,6 @@ struct er_row_counts {
     unsigned cells, errors;
 };
 struct er_row_counts er_count_row(const paritas_er_day *day, const double *exposure, size_t row);
-/* Flux of a cell with a background alone; rate: counts/s, energy: eV. */
-double er_background_flux(double rate, double energy);
 
 double er_dot(const double a[3], const double b[3]);
 /* First hit of a ray on the Moon's sphere; false: none. */

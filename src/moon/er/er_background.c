@@ -19,8 +19,8 @@
 /* The electrons' rate falls with this power of the energy. */
 #define POWER_LEAST 1.0
 #define POWER_MOST 8.0
-#define POWER_STEP 0.5
-#define POWER_FINE 0.1
+#define POWER_STEP 0.5 /* and a fifth of it, twice */
+#define POWER_ROUNDS 3
 
 /* Rows by falling energy. */
 struct top {
@@ -104,7 +104,7 @@ static struct explained explain(const struct top *top, unsigned n, bool covered)
 {
     struct explained best = {.misfit = INFINITY};
     double at = 0.5 * (POWER_LEAST + POWER_MOST), reach = 0.5 * (POWER_MOST - POWER_LEAST), step = POWER_STEP;
-    for (int round = 0; round < 2; round++, reach = POWER_STEP - POWER_FINE, step = POWER_FINE) {
+    for (int round = 0; round < POWER_ROUNDS; round++, reach = 0.8 * step, step *= 0.2) {
         const double middle = at;
         for (double power = middle - reach; power < middle + reach + 0.5 * step; power += step) {
             if (power < POWER_LEAST) continue;
@@ -143,18 +143,14 @@ paritas_status paritas_er_find_background(paritas_context *context, const parita
     return PARITAS_OK;
 }
 
-double er_background_flux(double rate, double energy)
-{
-    return rate / (PARITAS_SWEEP_GEOMETRIC_FACTOR * energy);
-}
-
 paritas_status paritas_er_subtract_background(paritas_context *context, paritas_er_day *day,
                                               const double *rate)
 {
     REQUIRE(context, day, rate);
     for (size_t cell = 0; cell < ROWS * CELLS * day->n; cell++) {
         const double found = rate[cell / (ROWS * CELLS)];
-        if (found > 0.0) day->flux[cell] -= er_background_flux(found, day->energy[cell / CELLS]);
+        if (found > 0.0)
+            day->flux[cell] -= found / (PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS]);
     }
     return PARITAS_OK;
 }

@@ -127,7 +127,12 @@ paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_sp
         const bool known = energy > 0.0 && energy < INFINITY;
         const struct row row = known ? sum_row(&sensor, energy, r.flux + k * CELLS, r.cosine + k * CELLS)
                                      : (struct row){none, none, none, 0.0};
-        r.omni[k] = row.omni;
+        /* omnidirectional, of a flux that is the same in all cells */
+        const double background = r.rate && r.rate[k / ROWS] > 0.0
+                                      ? 2.0 * sensor.half * r.rate[k / ROWS] / (sensor.geometric_factor * energy)
+                                      : 0.0;
+        r.omni[k] = row.omni - background;
+        if (r.background) r.background[k] = background;
         if (r.coverage) r.coverage[k] = row.coverage;
         if (r.sensitivity) r.sensitivity[k] = row.sensitivity;
         if (r.counts) r.counts[k] = row.counts;
