@@ -102,7 +102,7 @@ typedef enum paritas_potential_source {
            "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: "       \
            "counting noise is not considered")                                                             \
     OPTION(S, paritas_truth, subtract_background, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",           \
-           "a rate of counts that is the same at all energies of a sweep, where the highest show it")                         \
+           "a rate of counts that is the same at all energies of a sweep, where the highest show it")      \
     OPTION(S, paritas_truth, weighted, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                      \
            "channels of the folded edge are weighted by the measured spectrum")                            \
     OTHER(S, const paritas_kappa_options *, kappa, "of the plasma's fits")                                 \
@@ -152,15 +152,16 @@ typedef struct paritas_day_sweeps {
     double *background; /* n x 15: subtracted normalised flux */
 } paritas_day_sweeps;
 
-/* Gives the day its geometry, masks cells and rows, finds backgrounds, and computes pitch angles and normalised
- * fluxes. Changes the day. `options` and `sources` may be NULL. Free with paritas_day_sweeps_free, before the context is
- * closed. */
+/* Gives the day its geometry, masks cells and rows, finds backgrounds, and computes pitch angles and
+ * normalised fluxes. Changes the day. `options` and `sources` may be NULL. Free with paritas_day_sweeps_free,
+ * before the context is closed. */
 PARITAS_API paritas_status paritas_day_prepare(paritas_context *context, const paritas_day_options *options,
                                                const paritas_day_sources *sources, paritas_er_day *day,
                                                paritas_day_sweeps **sweeps);
 PARITAS_API void paritas_day_sweeps_free(paritas_day_sweeps *sweeps); /* NULL is a no-op */
-/* Fits kappa distributions to the incident electrons above the background. With PARITAS_POTENTIAL_SOURCE_AUTO it also finds the
- * spacecraft's potentials and gives them to day and sweeps; else energies are less the given ones. */
+/* Fits kappa distributions to the incident electrons above the background. With PARITAS_POTENTIAL_SOURCE_AUTO
+ * it also finds the spacecraft's potentials and gives them to day and sweeps; else energies are less the
+ * given ones. */
 PARITAS_API paritas_status paritas_day_plasma(paritas_context *context, const paritas_day_options *options,
                                               paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* Subtracts backgrounds, makes channels, masks rows of few counts, and normalises again. Changes the day's

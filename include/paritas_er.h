@@ -296,10 +296,10 @@ PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, pa
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
-/* Finds the background of each sweep: a rate of pseudo-counts that is the same at all energies. The six rows of
- * highest energy show it, less if six are not explained: a background and electrons that fall with a power of
- * the energy, each row within its counting error and 11 %. Without background they must fit worse by 9, as a
- * chi-square. rate: n, counts/s of a cell; 0: none is seen. */
+/* Finds the background of each sweep: a rate of pseudo-counts that is the same at all energies. The rows of
+ * highest energy show it, six or less. They are explained by a background and by electrons that fall with a
+ * power of the energy. A row may be off by its counting error and 11 %. Without the background the rows must
+ * fit worse by 9, as a chi-square. rate: n, counts/s of a cell; 0: none is seen. */
 PARITAS_API paritas_status paritas_er_find_background(paritas_context *context, const paritas_er_day *day,
                                                       const double theta[PARITAS_SWEEP_CELLS], double *rate);
 /* Subtracts rates (n) that were found. Fluxes may become negative. */

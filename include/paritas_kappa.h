@@ -203,7 +203,7 @@ typedef enum paritas_spectrum_status {
     FIELD(R, double, misfit, , "plasma_misfit", "",                                              \
           "what was minimised; of weights counts roughly a chi-square")                          \
     FIELD(R, unsigned, rows, , "plasma_rows", "", "rows that are not masked")                    \
-    FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a flux")  \
+    FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a flux")   \
     FIELD(R, int, dof, , "", "", "rows less free parameters")                                    \
     FIELD(R, double, edm, , "", "", "estimated distance to the minimum, in units of the misfit") \
     FIELD(R, double, density_estimate, , "", "1/m^3", "the density that density=estimate holds") \

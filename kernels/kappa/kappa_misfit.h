@@ -6,7 +6,8 @@
  * By counts, mu = sensitivity x model, N = sensitivity x flux, s = systematic (0: Poisson):
  *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]    (negative binomial)
  *     = 2 [N log1p(a) - log1p(b) / s^2],   a = (N - mu) / (mu (1 + s^2 N)),   b = s^2 (N - mu) / (1 + s^2 mu)
- * A background b adds to the model: mu = sensitivity x (model + b), and by ln(model), part = model / (model + b),
+ * A background b adds to the model: mu = sensitivity x (model + b). With part = model / (model + b), and the
+ * derivatives by ln mu,
  *   D' = part D'_mu,   D'' = part (part D''_mu + (1 - part) D'_mu),   E = part^2 E_mu
  * Empty row: -2 ln(alive exp(-D/2) + dead). */
 #pragma once
@@ -31,8 +32,7 @@
 /* Counts of a row without those of its background: information on the logarithm of its flux. */
 FN pack load_counts_for(FIT_PARAMETERS, pack flux, pack background, pack expected)
 {
-    const pack counts_for =
-        PDIVIDE(expected, PFMA(PACK_OF_ELEM(mr[KAPPA_SYSTEMATIC]), expected, PK(1.0)));
+    const pack counts_for = PDIVIDE(expected, PFMA(PACK_OF_ELEM(mr[KAPPA_SYSTEMATIC]), expected, PK(1.0)));
     const pmask covered = AND(background > PK(0.0), flux > PK(0.0));
     const pack part = PDIVIDE(flux - background, PSELECT(covered, flux, PK(1.0)));
     return PSELECT(covered, pflush(counts_for * pflush(part * part)), counts_for);

@@ -90,9 +90,7 @@ class Spectra(Summarised):
         )
 
     def arrays(self) -> _engine.SpectrumArrays:
-        return _engine.SpectrumArrays(
-            self.energy, self.flux, self.sensitivity, self.counts, self.background
-        )
+        return _engine.SpectrumArrays(self.energy, self.flux, self.sensitivity, self.counts, self.background)
 
 
 def spectrum(

@@ -353,8 +353,8 @@ const struct command command_losscone_fit = {
                    "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer "
                    "are counted by reason. The exit code is 1 where more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
-    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
-               GROUP_TABLES},
+    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA,
+               GROUP_FIT_ENGINE, GROUP_TABLES},
     .run = run,
     .days = true,
 };

@@ -52,8 +52,8 @@ paritas_status paritas_day_count(paritas_context *context, const paritas_day_opt
     REQUIRE(context, day, sweeps);
     TRY(day_options_read(context, given, theta, &options));
     paritas_day_sweeps_of(day, sweeps, &data);
-    TRY(day_count(context, &((struct day_sweeps *)(void *)sweeps)->arena, &options, day, &data,
-                  sweeps->rate, sweeps->flux, &made));
+    TRY(day_count(context, &((struct day_sweeps *)(void *)sweeps)->arena, &options, day, &data, sweeps->rate,
+                  sweeps->flux, &made));
     sweeps->channel = made.channel;
     sweeps->counts = made.counts;
     sweeps->background = made.background;

@@ -76,8 +76,8 @@ paritas_status day_plasma(paritas_context *context, struct arena *arena, const p
     sweeps->sunlit = arena_array(arena, n + 1, 1);
     sweeps->potentials = automatic ? day_records(arena, n, sizeof *sweeps->potentials) : NULL;
     sweeps->potential_error = automatic ? day_numbers(arena, n) : NULL;
-    if (!made.energy || !made.omni || !made.sensitivity || !made.counts || !made.background || !sweeps->plasma ||
-        !sweeps->coverage || !sweeps->sunlit ||
+    if (!made.energy || !made.omni || !made.sensitivity || !made.counts || !made.background ||
+        !sweeps->plasma || !sweeps->coverage || !sweeps->sunlit ||
         (automatic && (!sweeps->potentials || !sweeps->potential_error)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;

@@ -36,8 +36,8 @@ struct day_counted {
     double *channel, *counts, *background;
     const double *rate;
 };
-/* The same with such options, for a day's arrays `data`. rate: backgrounds to subtract; NULL: none. flux: those
- * of `data`, normalised anew. */
+/* The same with such options, for a day's arrays `data`. rate: backgrounds to subtract; NULL: none. flux:
+ * those of `data`, normalised anew. */
 paritas_status day_count(paritas_context *context, struct arena *arena, const paritas_day_options *options,
                          paritas_er_day *day, const paritas_sweeps *data, const double *rate, double *flux,
                          struct day_counted *made);

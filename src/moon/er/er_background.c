@@ -117,7 +117,7 @@ static struct explained explain(const struct top *top, unsigned n, bool covered)
     return best;
 }
 
-/* Of the most rows that a background and a power explain. */
+/* Takes the most rows that a background and a power explain. */
 static double background_of(const struct top *top)
 {
     for (unsigned n = top->n; n >= FLOOR_LEAST; n--) {

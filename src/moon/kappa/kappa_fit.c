@@ -110,7 +110,7 @@ struct view {
     double density_estimate; /* NaN: no flux */
 };
 
-/* Only weights of counts know of it: to the others the background is gone. */
+/* The part of row `at` that no plasma brings. Weights other than counts fit the flux without it. */
 static double background_of(const struct task *task, size_t at)
 {
     const double *background = task->spectra.background;

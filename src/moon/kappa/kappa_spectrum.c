@@ -128,9 +128,9 @@ paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_sp
         const struct row row = known ? sum_row(&sensor, energy, r.flux + k * CELLS, r.cosine + k * CELLS)
                                      : (struct row){none, none, none, 0.0};
         /* omnidirectional, of a flux that is the same in all cells */
-        const double background = r.rate && r.rate[k / ROWS] > 0.0
-                                      ? 2.0 * sensor.half * r.rate[k / ROWS] / (sensor.geometric_factor * energy)
-                                      : 0.0;
+        const double background = r.rate && r.rate[k / ROWS] > 0.0 ? 2.0 * sensor.half * r.rate[k / ROWS] /
+                                                                         (sensor.geometric_factor * energy)
+                                                                   : 0.0;
         r.omni[k] = row.omni - background;
         if (r.background) r.background[k] = background;
         if (r.coverage) r.coverage[k] = row.coverage;
