@@ -56,16 +56,16 @@ typedef struct paritas_sweeps {
      * unknown */
     const double *counts;
     const double *background; /* n x rows: normalised flux that was subtracted; NULL: none */
+    /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
+     * positive number: known exactly */
+    const double *potential_error;
+    size_t rows, cells; /* up to 32 and 512; 0: 15 and 88, Lunar Prospector's */
     /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
      * likelihood of counts. NULL: none; NaN: the cell is masked there */
     const double *measured;
     /* Relative scatter of cells beside counting, at least: of calibration, and of counts that were stored
      * coarsely. 0: 0.015 */
     double scatter;
-    /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
-     * positive number: known exactly */
-    const double *potential_error;
-    size_t rows, cells; /* up to 32 and 512; 0: 15 and 88, Lunar Prospector's */
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 

@@ -98,6 +98,13 @@ void er_sun_widths(const double *theta, double elevation, double cosine, double 
 /* Is a cell of this azimuth in the disk? */
 bool er_sun_is_near(double azimuth, double sun_azimuth, double width);
 
+/* Pseudo-counts of a row. */
+struct er_row_counts {
+    double counts, time; /* of the cells with a flux, in all */
+    unsigned cells, errors;
+};
+struct er_row_counts er_count_row(const paritas_er_day *day, const double *exposure, size_t row);
+
 double er_dot(const double a[3], const double b[3]);
 /* The instrument stored counts as intervals (er_codes.h), and the archive has their lower ends. If this day's
  * fluxes are such ends, they become those of the middles; else false. */
