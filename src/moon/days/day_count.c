@@ -42,8 +42,10 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
     if (options->subtract_background)
         TRY(paritas_er_subtract_background(context, day, options->theta, made->rate));
     paritas_losscone_options losscone = *options->losscone;
-    if (!counted && losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
-        losscone.method = PARITAS_LOSSCONE_METHOD_HALEKAS;
+    if (losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
+        losscone.method = counted && losscone.search == PARITAS_LOSSCONE_SEARCH_EXACT
+                              ? PARITAS_LOSSCONE_METHOD_COUNTS
+                              : PARITAS_LOSSCONE_METHOD_HALEKAS;
     if (weighted) TRY(paritas_losscone_channels(context, data, &losscone, day->flux, made->channel));
     if (counted) TRY(paritas_er_mask_counts(context, day, options->theta, options->least_counts));
     TRY(paritas_losscone_normalise(context, n, NULL, options->normalisation, data->cosine, day->flux, flux));
