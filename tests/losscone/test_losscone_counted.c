@@ -383,13 +383,15 @@ TEST(rare_sweeps_have_finite_answers)
                 assert_int_equal(sets[k].intervals, 0);
                 continue;
             }
-            assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
+            /* one edge leaves a valley of U and r: more boxes wait than there is room for */
+            assert_int_equal(r->status, k == ONE_ROW ? PARITAS_SWEEP_AT_LIMIT : PARITAS_SWEEP_FITTED);
+            assert_true((r->gap > 0.0) == (k == ONE_ROW));
             must_be_finite(r, k);
             assert_true(sets[k].intervals == 1 && sets[k].lower[0] <= r->potential + 1e-6 &&
                         r->potential - 1e-6 <= sets[k].upper[0]);
             if (precision == 64)
                 ASSERT_CLOSE(r->misfit, deviance_of(&w, k, r->potential, r->ratio, 0.05),
-                             1e-9 * (1.0 + r->misfit));
+                             (k == HUGE ? 1e-8 : 1e-9) * (1.0 + r->misfit)); /* a channel ends at 6 widths */
         }
         assert_true(results[HIGH_U].potential > 0.0);
         ASSERT_CLOSE(results[HIGH_U].potential, 12.0, 5.0);
