@@ -1,5 +1,6 @@
 /* day_count.c: backgrounds, channels and counts of a day's sweeps. */
 #include "moon/days/days.h"
+#include "moon/losscone/losscone.h"
 
 #include <string.h>
 
@@ -41,7 +42,8 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
     if (counted) memcpy(made->measured, day->flux, DAY_ROWS * DAY_CELLS * n * sizeof *made->measured);
     if (options->subtract_background)
         TRY(paritas_er_subtract_background(context, day, options->theta, made->rate));
-    paritas_losscone_options losscone = *options->losscone;
+    paritas_losscone_options losscone;
+    TRY(losscone_options_read(context, options->losscone, &losscone));
     if (losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
         losscone.method = counted && losscone.search == PARITAS_LOSSCONE_SEARCH_EXACT
                               ? PARITAS_LOSSCONE_METHOD_COUNTS
