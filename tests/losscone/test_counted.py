@@ -32,19 +32,16 @@ def measured(yardstick, row, *options):
     "row", [("integral", "magnetosheath", 0.0, -100.0), ("integral", "plasma-sheet", 10.0, -300.0)]
 )
 def test_sets_hold_the_truth_of_an_integrated_edge(yardstick, row):
-    found = measured(yardstick, row, "--response", "folded")
+    found = measured(yardstick, row)
     assert found["fitted"] == SWEEPS and found["several"] == 0
     assert found["holds"] >= 0.88, found
     assert abs(found["bias"]) <= 0.02 * abs(row[3]), found
 
 
-def test_counts_are_the_default_and_narrower_than_logarithms(yardstick):
+def test_counts_are_the_default_and_nearer_than_logarithms(yardstick):
     row = ("integral", "magnetosheath", 0.0, -100.0)
-    usual, counts, halekas = (
-        measured(yardstick, row, "--response", "folded", *options)
-        for options in ((), ("--method", "counts"), ("--method", "halekas"))
-    )
-    assert usual == counts and usual["rms"] < halekas["rms"]
+    usual, halekas = measured(yardstick, row), measured(yardstick, row, "--method", "halekas")
+    assert usual["holds"] >= 0.88 and usual["rms"] < halekas["rms"], (usual, halekas)
 
 
 def test_no_sweep_without_a_cone_is_good(yardstick):
