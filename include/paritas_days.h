@@ -151,7 +151,7 @@ typedef struct paritas_day_sweeps {
     double *counts;     /* n x 15 x 88: of a normalised flux of 1; NULL without counting noise */
     double *background; /* n x 15: subtracted normalised flux */
     double *measured;   /* n x 15 x 88: counts, background included; NULL without counting noise */
-    double scatter;     /* of cells beside counting, at least; 0: the default of fits */
+    double *scatter; /* n: of cells beside counting, at least, where counts were stored coarsely; else NULL */
 } paritas_day_sweeps;
 
 /* Gives the day its geometry, masks cells and rows, finds backgrounds, and computes pitch angles and

@@ -63,9 +63,9 @@ typedef struct paritas_sweeps {
     /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
      * likelihood of counts. NULL: none; NaN: the cell is masked there */
     const double *measured;
-    /* Relative scatter of cells beside counting, at least: of calibration, and of counts that were stored
-     * coarsely. 0: 0.015 */
-    double scatter;
+    /* n: relative scatter of cells beside counting, at least: of calibration, and of counts that were stored
+     * coarsely. NULL, or not a positive number: 0.015 */
+    const double *scatter;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 

@@ -8,12 +8,13 @@ cdef tuple ANY_GRID = (-1, -1, -1)
 cdef class SweepArrays:
     """Checked; borrowed if contiguous and float64. channel and the others after it: or None."""
 
-    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error, measured
+    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error
+    cdef readonly object measured, scatter
     cdef readonly Py_ssize_t n, rows, cells
     cdef paritas_sweeps c
 
     def __init__(self, energy, potential, cosine, flux, channel=None, counts=None, background=None,
-                 potential_error=None, measured=None):
+                 potential_error=None, measured=None, scatter=None):
         cdef Array cosines = array_of(cosine, ANY_GRID, "cosine")
         cdef Py_ssize_t n = cosines.n, rows = cosines.array.shape[1], cells = cosines.array.shape[2]
         cdef tuple of_rows = (n, rows), of_cells = (n, rows, cells)
@@ -33,6 +34,8 @@ cdef class SweepArrays:
         self.c.channel, self.c.counts, self.c.background = channels.at, counted.at, floor.at
         cdef Array raw = array_of(measured, of_cells, "measured")
         self.measured, self.c.measured = raw.array, raw.at
+        cdef Array least = vector(scatter, n, "scatter")
+        self.scatter, self.c.scatter = least.array, least.at
         cdef Array errors = vector(potential_error, n, "potential_error")
         self.potential_error, self.c.potential_error = errors.array, errors.at
 

@@ -257,6 +257,7 @@ class SweepArrays:
     background: _Floats | None
     potential_error: _Floats | None
     measured: _Floats | None
+    scatter: _Floats | None
     n: int
     rows: int
     cells: int
@@ -271,6 +272,7 @@ class SweepArrays:
         background: Any = None,
         potential_error: Any = None,
         measured: Any = None,
+        scatter: Any = None,
     ) -> None: ...
 
 def losscone_options_of(options: dict[str, Any], response: str) -> dict[str, Any]: ...

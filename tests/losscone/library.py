@@ -48,10 +48,11 @@ class Sweeps(c.Structure):
         ("channel", double_p),
         ("counts", double_p),
         ("background", double_p),
-        ("measured", double_p),
         ("potential_error", double_p),
         ("rows", c.c_size_t),
         ("cells", c.c_size_t),
+        ("measured", double_p),
+        ("scatter", double_p),
     ]
 
 

@@ -98,6 +98,7 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
                 arrays.background,
                 arrays.potential_error,
                 arrays.measured,
+                arrays.scatter,
             )
         ),
     )

@@ -62,8 +62,8 @@ class Sweeps(Summarised):
         flux that was subtracted. background_rate (n): the same in counts/s, also of the plasma's fits.
         counted (like flux): `measured` without it and without rows of few counts; None: `measured`.
         measured_counts (like flux): counts, background included; with them the folded edge has a likelihood
-        of counts; None: unknown. complete (like flux): normalised fluxes before that, for beams; None:
-        `flux`.
+        of counts; None: unknown. scatter (n): of cells beside counting, at least; None: 0.015. complete
+        (like flux): normalised fluxes before that, for beams; None: `flux`.
     potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact.
     mag (n, 3): field of the magnetometer, nT, selenographic; None: unknown.
     known: columns of the table, one row a sweep, of sweeps that are of no day."""
@@ -87,6 +87,7 @@ class Sweeps(Summarised):
     known: Table | None = None
     counted_days: list[Day] = field(default_factory=list)
     measured_counts: Floats | None = None
+    scatter: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -106,6 +107,7 @@ class Sweeps(Summarised):
         counts: ArrayLike | None = None,
         background: ArrayLike | None = None,
         measured_counts: ArrayLike | None = None,
+        scatter: ArrayLike | None = None,
         first: int = 0,
         **directions: Unpack[Directions],
     ) -> Sweeps:
@@ -114,8 +116,8 @@ class Sweeps(Summarised):
         flux: (n, rows, cells), or (rows, cells) of one sweep, of up to 32 energies and 512 directions.
             energy: (n, rows) or (rows,); potential: (n, rows), (n,) or one number; cosine: like flux, or None
             for those of `directions`: field, azimuth, theta, polarity, as `cosines` takes them. channel,
-            counts, background, measured_counts: see Sweeps. first: number of the first sweep. Cosines outside [-1, 1] are an
-            error."""
+            counts, background, measured_counts, scatter: see Sweeps. first: number of the first sweep. Cosines
+            outside [-1, 1] are an error."""
         fluxes = _sweeps_of(flux, "flux")
         n, rows = fluxes.shape[:2]
         angles = _angles_of(cosine, fluxes.shape, directions)
@@ -134,6 +136,7 @@ class Sweeps(Summarised):
             counts=None if counts is None else numbers(counts),
             background=None if background is None else numbers(background),
             measured_counts=None if measured_counts is None else numbers(measured_counts),
+            scatter=None if scatter is None else numbers(scatter),
         )
         made.arrays("halekas")
         return made
@@ -185,6 +188,7 @@ class Sweeps(Summarised):
             "potential_error",
             "mag",
             "measured_counts",
+            "scatter",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -205,6 +209,7 @@ class Sweeps(Summarised):
                 self.background,
                 self.potential_error,
                 self.measured_counts,
+                self.scatter,
             )
         return found
 
@@ -348,6 +353,7 @@ def channels(sweeps: Sweeps, measured: ArrayLike, response_width: float = _RESPO
         sweeps.flux,
         counts=sweeps.counts,
         measured=sweeps.measured_counts,
+        scatter=sweeps.scatter,
     )
     return _engine.losscone_channels(arrays, response_width, measured)
 
@@ -551,6 +557,7 @@ def _prepared(
         mag=arrays["mag"],
         counted_days=[counted],
         measured_counts=arrays["measured"],
+        scatter=arrays["scatter"],
     )
 
 

@@ -44,7 +44,11 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
     if ((weighted && !made->channel) || (counted && (!made->counts || !made->background || !made->measured)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
-    if (counted && er_take_middles(options->theta, day)) made->scatter = STORED_SCATTER;
+    if (counted && er_take_middles(options->theta, day)) {
+        made->scatter = day_numbers(arena, n);
+        if (!made->scatter) return paritas_fail_memory(context);
+        for (size_t k = 0; k < n; k++) made->scatter[k] = STORED_SCATTER;
+    }
     /* before anything is subtracted, or raised to half a count */
     if (counted) memcpy(made->measured, day->flux, DAY_ROWS * DAY_CELLS * n * sizeof *made->measured);
     if (rate) TRY(paritas_er_subtract_background(context, day, rate));

@@ -33,7 +33,7 @@ paritas_status day_plasma(paritas_context *context, struct arena *arena, const p
                           bool counted, paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* What paritas_day_count makes, in an arena. */
 struct day_counted {
-    double *channel, *counts, *background, *measured, scatter;
+    double *channel, *counts, *background, *measured, *scatter;
     const double *rate;
 };
 /* The same with such options, for a day's arrays `data`. rate: backgrounds to subtract; NULL: none. flux:

@@ -81,8 +81,9 @@ double losscone_scatter_of_counts(const struct losscone_call *call, size_t k)
         more += excess;
         squares += square;
     }
-    const double given = sweeps->scatter > 0.0 ? sweeps->scatter : SCATTER_LEAST, least = given * given,
-                 most = SCATTER_MOST * SCATTER_MOST, found = squares > 0.0 ? more / squares : least;
+    const double given = sweeps->scatter && sweeps->scatter[k] > 0.0 ? sweeps->scatter[k] : SCATTER_LEAST,
+                 least = given * given, most = SCATTER_MOST * SCATTER_MOST,
+                 found = squares > 0.0 ? more / squares : least;
     return found < least ? least : found > most ? most : found;
 }
 
