@@ -231,9 +231,9 @@ typedef enum paritas_quality_flag { PARITAS_QUALITY_FLAG_LIST(PARITAS_ENUMERATOR
           "normalised flux in the cone, geometric mean (lillis: mean); NaN if no cell is in it")             \
     FIELD(R, unsigned, flags, , "", "", "sum of paritas_quality_flag, without OTHER_MODEL; 0: good")         \
     FIELD(R, double, deviance, , "deviance", "",                                                             \
-          "of the measured counts of reflected cells at the minimum; NaN without counts")                        \
+          "of the measured counts of reflected cells at the minimum; NaN without counts")                    \
     FIELD(R, double, excess, , "excess", "",                                                                 \
-          "deviance per degree of freedom, of all cells or of those at the edge, whichever is more, and at "  \
+          "deviance per degree of freedom, of all cells or of those at the edge, whichever is more, and at " \
           "least 1; sets of counts allow for it; NaN without a likelihood of counts")
 typedef struct paritas_losscone_result {
     size_t size;

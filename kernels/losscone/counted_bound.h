@@ -20,26 +20,26 @@
 #define LITTLE_LOST 0.2   /* of a cell's deviance: nobody asks for its least between corners */
 
 /* Sums of a box. */
-enum counted_sum { /* as many as COUNTED_NUMBERS */
-    SUM_VALUE,   /* each cell's better bound, without slopes */
-    SUM_BY_V,    /* slopes of cells with Taylor's formula */
-    SUM_BY_R,
-    SUM_CENTRE,  /* deviance at the centre of cells with small edges, and the least of the others */
-    SUM_ALL_BY_V,
-    SUM_ALL_BY_R,
-    SUM_CURVE,   /* of a, a h', a h'^2 */
-    SUM_ACROSS_LEAST,
-    SUM_ACROSS_MOST,
-    SUM_SQUARE,
-    SUM_LARGE,   /* cells whose edge moves more */
-    COUNTED_SUMS
+enum counted_sum {            /* as many as COUNTED_NUMBERS */
+                   SUM_VALUE, /* each cell's better bound, without slopes */
+                   SUM_BY_V,  /* slopes of cells with Taylor's formula */
+                   SUM_BY_R,
+                   SUM_CENTRE, /* deviance at the centre of cells with small edges, and the least of the others */
+                   SUM_ALL_BY_V,
+                   SUM_ALL_BY_R,
+                   SUM_CURVE, /* of a, a h', a h'^2 */
+                   SUM_ACROSS_LEAST,
+                   SUM_ACROSS_MOST,
+                   SUM_SQUARE,
+                   SUM_LARGE, /* cells whose edge moves more */
+                   COUNTED_SUMS
 };
 
 typedef struct {
     real u0, u1, r0, r1;
     real u, r, half_v, half_r; /* the centre in v and r, half the sides */
     real per_r, per_r0, per_r1;
-    u32 curved;                /* U keeps its sign and size: Taylor's formula holds */
+    u32 curved; /* U keeps its sign and size: Taylor's formula holds */
 } counted_box;
 
 FN counted_box counted_box_of(real u0, real u1, real r0, real r1)
@@ -92,25 +92,26 @@ FN pack counted_least(counted_row row, counted_box box, counted_cells c)
 
 /* A cell in a box by Taylor's formula. */
 typedef struct {
-    pmask tame;                     /* the edge moves little */
-    pack value, slope, h;           /* f_c, f'_c, h' */
-    pack lost;                      /* what curvature takes at most */
-    pack curve, h_least, h_most;    /* a, and bounds of h' */
-    pack turned;                    /* least of f' h'' */
+    pmask tame;                  /* the edge moves little */
+    pack value, slope, h;        /* f_c, f'_c, h' */
+    pack lost;                   /* what curvature takes at most */
+    pack curve, h_least, h_most; /* a, and bounds of h' */
+    pack turned;                 /* least of f' h'' */
 } counted_taylor;
 
 /* The channel's edge in a box: z and what bounds it. */
 typedef struct {
-    pack z, below, spread;             /* at the centre, and half the range */
+    pack z, below, spread; /* at the centre, and half the range */
     pack normal, normal_most, normal_least;
-    pack part, part_most, part_least;  /* dz / d zeta in widths */
-    pack rest;                         /* most of |d^2 z / d zeta^2| */
+    pack part, part_most, part_least; /* dz / d zeta in widths */
+    pack rest;                        /* most of |d^2 z / d zeta^2| */
 } counted_edge;
 
 FN counted_edge counted_edge_of(counted_row row, pack e, pack moved)
 {
     const pack one = PK(1.0), spacecraft = PACK_OF(row.spacecraft), shrunk = one - smaller(moved, PK(0.75)),
-               sum = e + spacecraft, crossing = PSELECT(sum > PK(LOSSCONE_LEAST_ENERGY), sum, PK(LOSSCONE_LEAST_ENERGY)),
+               sum = e + spacecraft,
+               crossing = PSELECT(sum > PK(LOSSCONE_LEAST_ENERGY), sum, PK(LOSSCONE_LEAST_ENERGY)),
                nearest = e * shrunk + spacecraft,
                under = PSELECT(nearest > PK(LOSSCONE_LEAST_ENERGY), nearest, PK(LOSSCONE_LEAST_ENERGY)),
                per_both = pflush(PDIVIDE(e, crossing * under)), low = pflush(shrunk * crossing) * per_both;
@@ -136,39 +137,45 @@ FN counted_edge counted_edge_of(counted_row row, pack e, pack moved)
 FN void counted_curves(counted_row row, counted_box box, counted_edge edge, pack level, counted_cells c,
                        pack moved, PRIVATE counted_taylor *t)
 {
-    const pack depth = PACK_OF(R(1.0) - row.inside), k = PACK_OF(row.k), narrow = PACK_OF(row.narrow), one = PK(1.0),
-               zero = PK(0.0), two = PK(2.0), count = c.count, scale = c.scale;
+    const pack depth = PACK_OF(R(1.0) - row.inside), k = PACK_OF(row.k), narrow = PACK_OF(row.narrow),
+               one = PK(1.0), zero = PK(0.0), two = PK(2.0), count = c.count, scale = c.scale;
     const pack reach = pflush(depth * edge.normal_most), around = reach * edge.spread,
                low = counted_mean_of(c, larger(level - around, PACK_OF(row.inside))),
                high = counted_mean_of(c, smaller(level + around, one));
     const pack under = low + k, wide = high + k, per_low = pflush(PDIVIDE(one, low * under)),
-               per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high, in_wide = high * per_high,
-               in_under = low * per_low;
+               per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high,
+               in_wide = high * per_high, in_under = low * per_low;
     const pack bent = count * pflush(in_high * in_high) - (count + k) * pflush(in_wide * in_wide);
     const pmask convex = bent > zero;
     const pack hollow = PSELECT(convex, zero, pflush(two * (count + k) * pflush(in_under * in_under)));
     const pack slope_low = two * k * (low - count) * per_low,
                slope_high = two * k * (high - count) * per_high,
-               most = PSELECT(convex, slope_high, larger(slope_high, two * k * positive(high - count) * per_low)),
+               most = PSELECT(convex, slope_high,
+                              larger(slope_high, two * k * positive(high - count) * per_low)),
                least = smaller(slope_low, slope_high);
     const pack steep = pflush(edge.part_most * narrow), turn = pflush(edge.part_most * steep),
                up = reach * narrow * PFMA(positive(edge.spread - edge.z), turn, edge.rest),
                down = reach * narrow * PFMA(positive(edge.spread + edge.z), turn, edge.rest);
     const pack rise = box.u < R(0.0) ? up : down, fall = box.u < R(0.0) ? down : up; /* of l'' */
     const pack level_most = pflush(scale * reach * steep),
-               level_least = pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least));
+               level_least =
+                   pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least));
     const pack twist = pflush(scale * larger(positive(-least) * rise, positive(most) * fall));
     const pack bend = PFMA(pflush(hollow * level_most), level_most, twist);
-    t->curve = PSELECT(convex, pflush(two * bent * level_least) * level_least, -pflush(hollow * level_most) * level_most) - twist;
+    t->curve = PSELECT(convex, pflush(two * bent * level_least) * level_least,
+                       -pflush(hollow * level_most) * level_most) -
+               twist;
     t->lost = PK(0.5) * pflush(bend * moved) * moved;
-    t->turned = -pflush((box.u < R(0.0) ? positive(-least) : larger(positive(-least), positive(most))) * level_most);
+    t->turned =
+        -pflush((box.u < R(0.0) ? positive(-least) : larger(positive(-least), positive(most))) * level_most);
 }
 
 FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_cells c)
 {
     counted_taylor t;
     const real sign = box.u < R(0.0) ? R(-1.0) : R(1.0);
-    const pack one = PK(1.0), half_r = PACK_OF(box.half_r), room = counted_room(box.u, box.r, c.sine), near = room - half_r;
+    const pack one = PK(1.0), half_r = PACK_OF(box.half_r), room = counted_room(box.u, box.r, c.sine),
+               near = room - half_r;
     const pmask apart = near > PK(COUNTED_ROOM);
     const pack there = PSELECT(apart, room, one), beside = PSELECT(apart, near, one),
                beyond = PSELECT(apart, room + half_r, one),
@@ -180,12 +187,14 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
     t.h_most = PACK_OF(box.per_r0) + larger(a, b);
     const pack two = PFMA(a, a, box.u < R(0.0) ? PK(0.0) : PACK_OF(flush(box.per_r0 * box.per_r0))),
                moved = PFMA(larger(t.h_most, -t.h_least), half_r, PACK_OF(box.half_v));
-    const counted_edge edge = counted_edge_of(row, PACK_OF(sign * box.u * box.r) * PACK_OF(sign) * inverse, moved);
+    const counted_edge edge =
+        counted_edge_of(row, PACK_OF(sign * box.u * box.r) * PACK_OF(sign) * inverse, moved);
     const pack level = counted_level(row, box.u, edge.below), mean = counted_mean_of(c, level);
     t.tame = AND(apart, AND(edge.spread < PK(COUNTED_SMALL), moved < PK(0.75)));
     t.value = counted_cost(row.k, c, mean);
     t.slope = pflush(counted_slope(row.k, c, mean) *
-                     pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) * pflush(edge.normal * edge.part)));
+                     pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
+                            pflush(edge.normal * edge.part)));
     counted_curves(row, box, edge, level, c, moved, &t);
     t.turned = t.turned * two;
     const pack turning = box.u < R(0.0) ? positive(-t.slope) : size_of_pack(t.slope);
@@ -200,7 +209,7 @@ FN pack counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE 
     const pmask tame = AND(here, t.tame), better = AND(tame, t.value - t.lost > least);
     const pack across = t.slope * t.h, cross0 = t.curve * t.h_least, cross1 = t.curve * t.h_most,
                square0 = t.h_least * t.h_least, square1 = t.h_most * t.h_most,
-               inner = PSELECT(AND(t.h_least < zero, t.h_most > zero), zero, smaller(square0, square1));
+               inner = PSELECT(AND(t.h_least<zero, t.h_most> zero), zero, smaller(square0, square1));
     const pack terms[COUNTED_SUMS] = {
         zero,
         PSELECT(better, t.slope, zero),
@@ -290,8 +299,8 @@ FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u
 {
     real total[COUNTED_SUMS];
     for (u32 n = 0; n < COUNTED_SUMS; n++) total[n] = counted_total(rows, sums, n);
-    const real bound = total[SUM_VALUE] - size_of(total[SUM_BY_V]) * box.half_v -
-                       size_of(total[SUM_BY_R]) * box.half_r;
+    const real bound =
+        total[SUM_VALUE] - size_of(total[SUM_BY_V]) * box.half_v - size_of(total[SUM_BY_R]) * box.half_r;
     if (!box.curved) return bound;
     const u32 flat = box.u0 == box.u1; /* only r is free */
     const real vv = flat ? R(1.0) : total[SUM_CURVE], rr = total[SUM_SQUARE];
@@ -305,7 +314,8 @@ FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u
     if (!convex) return bound;
     if (total[SUM_LARGE] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 && r <= box.r1)
         return UNBOUNDED_DEVIANCE;
-    const real bowl = total[SUM_CENTRE] + counted_bowl(flat ? R(0.0) : total[SUM_ALL_BY_V], total[SUM_ALL_BY_R], less_v,
-                                                       vr, less_r, box.half_v, box.half_r);
+    const real bowl =
+        total[SUM_CENTRE] + counted_bowl(flat ? R(0.0) : total[SUM_ALL_BY_V], total[SUM_ALL_BY_R], less_v, vr,
+                                         less_r, box.half_v, box.half_r);
     return bowl > bound ? bowl : bound;
 }

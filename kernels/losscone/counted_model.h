@@ -21,7 +21,8 @@
 #define COUNTED_SURE R(6.0)     /* |z|: beyond, bounds take the channel to be on one side */
 #define COUNTED_ROOM 1e-10      /* of r - sin^2 */
 #define COUNTED_LEAST_MEAN 1e-6 /* counts */
-#define COUNTED_LEAST_PART LIMIT(-0.999999999999999, -0.9999999) /* mean / count - 1: its logarithm is finite */
+#define COUNTED_LEAST_PART \
+    LIMIT(-0.999999999999999, -0.9999999) /* mean / count - 1: its logarithm is finite */
 
 #define COUNTED_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
 #define COUNTED mi, mr, sweep, s
@@ -107,7 +108,8 @@ FN pack counted_part(pack part)
 FN pack counted_cost(real k, counted_cells c, pack mean)
 {
     const pack excess = mean - c.count,
-               near = PSELECT(c.count > PK(0.0), c.count * m_deviance(counted_part(pflush(excess * c.per_count))), mean),
+               near = PSELECT(c.count > PK(0.0),
+                              c.count * m_deviance(counted_part(pflush(excess * c.per_count))), mean),
                far = (c.count + PACK_OF(k)) * m_deviance(counted_part(pflush(excess * c.per_wide)));
     return pflush(PK(2.0) * (near - far));
 }
@@ -137,11 +139,13 @@ FN counted_normal counted_normal_of(pack z)
 FN pack counted_level(counted_row row, real u, pack below)
 {
     const real depth = R(1.0) - row.inside;
-    return u < R(0.0) ? PFMA(PACK_OF(depth), below, PACK_OF(row.inside)) : PFMA(PACK_OF(-depth), below, PK(1.0));
+    return u < R(0.0) ? PFMA(PACK_OF(depth), below, PACK_OF(row.inside))
+                      : PFMA(PACK_OF(-depth), below, PK(1.0));
 }
 
 FN pack counted_level_at(counted_row row, real u, real r, pack sine)
 {
     const pack room = counted_room(u, r, sine);
-    return counted_level(row, u, counted_normal_of(counted_place(row, room, counted_crossing(row, u, r, room))).below);
+    return counted_level(
+        row, u, counted_normal_of(counted_place(row, room, counted_crossing(row, u, r, room))).below);
 }

@@ -12,7 +12,7 @@
 
 #define COUNTED_CLOSE LIMIT(1e-7, 2e-5) /* of 1 + deviance */
 #define BOX_SLIVER LIMIT(1e-9, 1e-5)    /* of r; of U, in parts of |U| + 1 V */
-#define SEARCH_EVERY 4u /* boxes: an early low point spares many */
+#define SEARCH_EVERY 4u                 /* boxes: an early low point spares many */
 #define SMALL_V R(0.04)
 #define SMALL_R R(0.012)
 #define COUNTED_STEPS 60
@@ -22,8 +22,9 @@
 #define COUNTED_BOX(i) (s + COUNTED_BOXES + COUNTED_ENTRY * (size_t)(i))
 
 /* Slices of U, cut at 0. */
-TABLE(elem, counted_edges, COUNTED_SLICES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0), ELEM(-50.0),
-                                             ELEM(-15.0),  ELEM(-4.0),   ELEM(0.0),    ELEM(4.0)};
+TABLE(elem, counted_edges, COUNTED_SLICES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0),
+                                              ELEM(-110.0), ELEM(-50.0),  ELEM(-15.0),
+                                              ELEM(-4.0),   ELEM(0.0),    ELEM(4.0)};
 
 /* Sums of a point's row: deviance, slopes by v and r, Fisher's matrix. */
 enum counted_point_sum { POINT_VALUE, POINT_BY_V, POINT_BY_R, POINT_VV, POINT_VR, POINT_RR, POINT_SUMS };
@@ -45,20 +46,24 @@ FN void counted_point_row(COUNTED_PARAMETERS, u32 i, real u, real r)
             const pack room = counted_room(u, r, c.sine), crossing = counted_crossing(row, u, r, room);
             const counted_normal normal = counted_normal_of(counted_place(row, room, crossing));
             const pack mean = counted_mean_of(c, counted_level(row, u, normal.below));
-            const pack h = PDIVIDE(one, PACK_OF(r)) + PDIVIDE(PACK_OF(sign), PSELECT(room > PK(COUNTED_ROOM), room, one));
-            const pack turn = PSELECT(room > PK(COUNTED_ROOM),
-                                      pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
-                                             normal.density *
-                                             (one - PDIVIDE(PACK_OF(row.spacecraft), crossing))),
-                                      zero);
+            const pack h = PDIVIDE(one, PACK_OF(r)) +
+                           PDIVIDE(PACK_OF(sign), PSELECT(room > PK(COUNTED_ROOM), room, one));
+            const pack turn =
+                PSELECT(room > PK(COUNTED_ROOM),
+                        pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
+                               normal.density * (one - PDIVIDE(PACK_OF(row.spacecraft), crossing))),
+                        zero);
             const pack slope = pflush(counted_slope(row.k, c, mean) * turn),
-                       weight = pflush(PDIVIDE(PACK_OF(R(2.0) * row.k) * turn, mean * (mean + PACK_OF(row.k))) * turn);
-            const pack terms[POINT_SUMS] = {counted_cost(row.k, c, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
+                       weight = pflush(
+                           PDIVIDE(PACK_OF(R(2.0) * row.k) * turn, mean * (mean + PACK_OF(row.k))) * turn);
+            const pack terms[POINT_SUMS] = {
+                counted_cost(row.k, c, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
             for (u32 n = 0; n < POINT_SUMS; n++)
                 sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
         }
     counted_put_sums(sums, POINT_SUMS, i, s + COUNTED_POINT);
-    (s + COUNTED_POINT)[8 * i] = (s + COUNTED_POINT)[8 * i] + counted_decided(s, i, between); /* POINT_VALUE */
+    (s + COUNTED_POINT)[8 * i] =
+        (s + COUNTED_POINT)[8 * i] + counted_decided(s, i, between); /* POINT_VALUE */
 }
 
 typedef struct {
@@ -96,7 +101,8 @@ FN_LARGE counted_point counted_descend(COUNTED_PARAMETERS, counted_point at, rea
     const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER);
     real damping = R(1e-3);
     for (u32 step = 0; step < COUNTED_STEPS; step++) {
-        const u32 free_u = u0 < u1 && at.vv > R(0.0) && ((at.by_v < R(0.0)) == (at.u < R(0.0)) ? at.u > u0 : at.u < u1),
+        const u32 free_u = u0 < u1 && at.vv > R(0.0) &&
+                           ((at.by_v < R(0.0)) == (at.u < R(0.0)) ? at.u > u0 : at.u < u1),
                   free_r = at.rr > R(0.0) && (at.by_r < R(0.0) ? at.r < r1 : at.r > r0);
         const real vv = at.vv * (R(1.0) + damping), rr = at.rr * (R(1.0) + damping),
                    det = FMA(vv, rr, -at.vr * at.vr);
@@ -157,7 +163,8 @@ FN real counted_take(GLOBAL real *s, u32 count, PRIVATE counted_box *box)
 /* Halves, in U or in r. */
 FN void counted_halve(GLOBAL real *s, counted_box box)
 {
-    const real wide = box.curved ? R(2.0) * box.half_v : flush(DIVIDE(box.u1 - box.u0, R(10.0) + size_of(box.u0 + box.u1))),
+    const real wide = box.curved ? R(2.0) * box.half_v
+                                 : flush(DIVIDE(box.u1 - box.u0, R(10.0) + size_of(box.u0 + box.u1))),
                tall = flush(DIVIDE(COUNTED_SPACE * (box.r1 - box.r0), box.r));
     const u32 in_r = tall > wide || box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
     const u32 n = U32_OF(s[COUNTED_WAITING]);
@@ -200,7 +207,8 @@ FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real 
 
 FN void counted_begin(COUNTED_PARAMETERS, real u0, real u1)
 {
-    const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER), middle = R(0.5) * (r0 + r1);
+    const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER),
+               middle = R(0.5) * (r0 + r1);
     real low = u0;
     u32 n = 0;
     for (u32 k = 0; k <= COUNTED_SLICES; k++) {
@@ -258,7 +266,8 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
         box = counted_box_at(s + COUNTED_TURN);
         const real least = (s + COUNTED_TURN)[4], lowest = best.value < limit ? best.value : limit,
                    enough = lowest - COUNTED_CLOSE * (R(1.0) + lowest);
-        const u32 full = waiting + 1 >= COUNTED_BOXES_MOST || s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]);
+        const u32 full =
+            waiting + 1 >= COUNTED_BOXES_MOST || s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]);
         if (least >= enough || full) {
             proven = least;
             break;
@@ -273,12 +282,14 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
             }
         }
         const real now = best.value < limit ? best.value : limit;
-        const u32 sliver = box.r1 - box.r0 < BOX_SLIVER && box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
+        const u32 sliver =
+            box.r1 - box.r0 < BOX_SLIVER && box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
         waiting = waiting - 1;
         if (!sliver) {
             ONE_WORKER counted_halve(s, box);
             TEAM_BARRIER();
-            counted_judge(COUNTED, waiting, waiting + 2, least, now - COUNTED_CLOSE * (R(1.0) + now), best.u, best.r);
+            counted_judge(COUNTED, waiting, waiting + 2, least, now - COUNTED_CLOSE * (R(1.0) + now), best.u,
+                          best.r);
             waiting = U32_OF(s[COUNTED_WAITING]);
         }
     }

@@ -27,7 +27,8 @@ FN real set_between(counted_point in, counted_point out, real least, real limit)
 }
 
 /* A potential outside, from one inside on. Inside at the bound: that is returned. */
-FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in, real limit, real bound, real step)
+FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in, real limit, real bound,
+                                   real step)
 {
     const real origin = in->u;
     real away = step;
@@ -49,7 +50,8 @@ FN_LARGE real set_end(COUNTED_PARAMETERS, counted_point best, real limit, real b
     for (u32 turn = 0; turn < SET_TURNS; turn++) {
         counted_point out = set_outside(COUNTED, &in, limit, bound, step);
         if (out.value <= limit) return out.u;
-        for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in.u) > SET_NEAR * size_of(out.u - best.u); cut++) {
+        for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in.u) > SET_NEAR * size_of(out.u - best.u);
+             cut++) {
             const counted_point next = set_near(COUNTED, set_between(in, out, best.value, limit), in.r);
             if (next.value > limit)
                 out = next;

@@ -200,8 +200,8 @@ enum bootstrap_slab {
 #define COUNTED_NUMBERS 11
 enum counted_slab {
     COUNTED_WAITING = CELLS_SIZE, /* boxes */
-    COUNTED_BOUNDED, /* boxes so far */
-    COUNTED_FOUND,   /* slices */
+    COUNTED_BOUNDED,              /* boxes so far */
+    COUNTED_FOUND,                /* slices */
     COUNTED_PROVEN,
     PLACE8(COUNTED_TURN, COUNTED_ENTRY),
     PLACE8(COUNTED_CELLS, SWEEP_SLOTS), /* reflected valid cells */

@@ -64,7 +64,8 @@ static double level_of(const struct world *w, size_t row, double cosine, double 
     const double square = 1.0 - cosine * cosine, room = u < 0.0 ? r - square : square - r,
                  crossing = fabs(u) * r / room + w->potential[row];
     if (!(room > 0.0)) return 1.0 - (u < 0.0 ? 0.0 : 1.0 - inside);
-    const double z = crossing > 0.0 ? (log(crossing / w->energy[row]) - w->centre[row]) / w->width[row] : -99.0,
+    const double z = crossing > 0.0 ? (log(crossing / w->energy[row]) - w->centre[row]) / w->width[row]
+                                    : -99.0,
                  below = 0.5 * erfc(-z / sqrt(2.0));
     return u < 0.0 ? inside + (1.0 - inside) * below : 1.0 - (1.0 - inside) * below;
 }
@@ -188,8 +189,10 @@ TEST(the_deviance_is_that_of_the_formula_and_no_point_around_has_less)
         ASSERT_CLOSE(r->misfit, deviance_of(&w, k, r->potential, r->ratio, 0.05), 1e-9 * (1.0 + r->misfit));
         for (int p = 0; p < SIDE * SIDE + RANDOM; p++) {
             const double x = p % SIDE - SIDE / 2, y = p / SIDE - SIDE / 2;
-            double u = r->potential * (1.0 + 0.004 * x * fabs(x) / SIDE), ratio = r->ratio + 2e-4 * y * fabs(y);
-            if (p >= SIDE * SIDE) u = 20.0 - 2020.0 * pow(uniform(&random), 4.0), ratio = 0.3 + 0.8 * uniform(&random);
+            double u = r->potential * (1.0 + 0.004 * x * fabs(x) / SIDE),
+                   ratio = r->ratio + 2e-4 * y * fabs(y);
+            if (p >= SIDE * SIDE)
+                u = 20.0 - 2020.0 * pow(uniform(&random), 4.0), ratio = 0.3 + 0.8 * uniform(&random);
             if (u < -2000.0 || u > 20.0 || ratio < 0.3 || ratio > 1.1) continue;
             const double other = deviance_of(&w, k, u, ratio, 0.05);
             if (other < r->misfit - 1e-6 * (1.0 + r->misfit))
@@ -217,7 +220,8 @@ TEST(no_potential_has_less_and_profiles_lie_below_every_ratio)
         u[i] = 20.0 - 2020.0 * pow(uniform(&random), 3.0);
         if (i < SWEEPS) u[i] = results[i].potential;
     }
-    ASSERT_OK(context, paritas_losscone_profile(context, &w.sweeps, &options, AT_ONCE, u, misfit, ratio, NULL));
+    ASSERT_OK(context,
+              paritas_losscone_profile(context, &w.sweeps, &options, AT_ONCE, u, misfit, ratio, NULL));
     for (size_t k = 0; k < SWEEPS; k++) {
         const double *own = misfit + k * AT_ONCE, *at = ratio + k * AT_ONCE;
         ASSERT_CLOSE(own[k], results[k].misfit, 1e-6 * (1.0 + results[k].misfit));
@@ -284,8 +288,8 @@ TEST(the_deviance_at_the_ends_of_a_set_is_its_limit)
     for (size_t k = 0; k < SWEEPS; k++) given[k] = 1.0 + (double)k;
     for (int way = 0; way < 2; way++) {
         for (size_t k = 0; k < SWEEPS; k++) sets[k].size = sizeof sets[k];
-        ASSERT_OK(context, paritas_losscone_confidence(context, &w.sweeps, &options, results, way ? given : NULL,
-                                                       0.0, sets));
+        ASSERT_OK(context, paritas_losscone_confidence(context, &w.sweeps, &options, results,
+                                                       way ? given : NULL, 0.0, sets));
         for (size_t k = 0; k < SWEEPS; k++) {
             const paritas_losscone_result *r = &results[k];
             const double excess = r->excess, usual = 3.841 * excess * fmin(excess, 3.0),
@@ -298,7 +302,8 @@ TEST(the_deviance_at_the_ends_of_a_set_is_its_limit)
                 if (side ? sets[k].at_upper_bound : sets[k].at_lower_bound) continue;
                 const double there = profile_at(context, &w, k, end) - r->misfit;
                 if (!(there > above * (1.0 - 1e-6) && there < 1.03 * above))
-                    fail_msg("sweep %zu, end %g: %g above the minimum, %g is the limit", k, end, there, above);
+                    fail_msg("sweep %zu, end %g: %g above the minimum, %g is the limit", k, end, there,
+                             above);
                 assert_true(profile_at(context, &w, k, end - 0.03 * away) - r->misfit < above);
                 if (end + 0.03 * away <= 20.0)
                     assert_true(profile_at(context, &w, k, end + 0.03 * away) - r->misfit > above);
@@ -358,9 +363,10 @@ static struct world make_rare(void)
 
 static void must_be_finite(const paritas_losscone_result *r, size_t k)
 {
-    const double numbers[] = {r->misfit, r->potential, r->ratio,         r->amplitude,  r->gap,
-                              r->noise,  r->deviance,  r->edge_evidence, r->excess,     r->potential_lower,
-                              r->ratio_lower, r->potential_upper, r->ratio_upper, r->potential_centre};
+    const double numbers[] = {r->misfit,      r->potential,       r->ratio,       r->amplitude,
+                              r->gap,         r->noise,           r->deviance,    r->edge_evidence,
+                              r->excess,      r->potential_lower, r->ratio_lower, r->potential_upper,
+                              r->ratio_upper, r->potential_centre};
     for (size_t i = 0; i < COUNT(numbers); i++)
         if (!isfinite(numbers[i])) fail_msg("sweep %zu: number %zu is %g", k, i, numbers[i]);
 }
@@ -374,7 +380,8 @@ TEST(rare_sweeps_have_finite_answers)
         paritas_losscone_result *results = fit(context, &w, &options);
         paritas_confidence sets[RARE];
         for (size_t k = 0; k < RARE; k++) sets[k] = (paritas_confidence)PARITAS_INIT(paritas_confidence);
-        ASSERT_OK(context, paritas_losscone_confidence(context, &w.sweeps, &options, results, NULL, 0.0, sets));
+        ASSERT_OK(context,
+                  paritas_losscone_confidence(context, &w.sweeps, &options, results, NULL, 0.0, sets));
         for (size_t k = 0; k < RARE; k++) {
             const paritas_losscone_result *r = &results[k];
             if (k == NO_COUNTS) {
@@ -395,7 +402,8 @@ TEST(rare_sweeps_have_finite_answers)
         }
         assert_true(results[HIGH_U].potential > 0.0);
         ASSERT_CLOSE(results[HIGH_U].potential, 12.0, 5.0);
-        assert_true(results[AT_RATIO].ratio <= 1.1 + 1e-6 && results[AT_RATIO].flags & PARITAS_QUALITY_RATIO_AT_BOUND);
+        assert_true(results[AT_RATIO].ratio <= 1.1 + 1e-6 &&
+                    results[AT_RATIO].flags & PARITAS_QUALITY_RATIO_AT_BOUND);
         assert_true(results[NO_CONE].flags & PARITAS_QUALITY_NO_EDGE);
         ASSERT_CLOSE(results[HUGE].potential, -80.0, 1.0);
         ASSERT_CLOSE(results[MASKED].potential, -80.0, 8.0);
@@ -419,7 +427,8 @@ TEST(equal_bounds_hold_a_number)
             assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
             if (way != 1) assert_true(r->potential == -47.0);
             if (way != 0) assert_true(r->ratio == 0.77);
-            ASSERT_CLOSE(r->misfit, deviance_of(&w, k, r->potential, r->ratio, 0.05), 1e-9 * (1.0 + r->misfit));
+            ASSERT_CLOSE(r->misfit, deviance_of(&w, k, r->potential, r->ratio, 0.05),
+                         1e-9 * (1.0 + r->misfit));
         }
         free(results);
     }
@@ -442,7 +451,8 @@ TEST(larger_grids_have_the_formulas_minimum)
             must_be_finite(&results[k], k);
             ASSERT_CLOSE(results[k].misfit, deviance_of(&w, k, results[k].potential, results[k].ratio, 0.05),
                          1e-9 * (1.0 + results[k].misfit));
-            assert_true(results[k].misfit <= deviance_of(&w, k, -60.0, 0.85, 0.05) + 1e-6 * (1.0 + results[k].misfit));
+            assert_true(results[k].misfit <=
+                        deviance_of(&w, k, -60.0, 0.85, 0.05) + 1e-6 * (1.0 + results[k].misfit));
             if (grids[g][0] >= 20 && grids[g][1] > 1) ASSERT_CLOSE(results[k].potential, -60.0, 6.0);
         }
         free(results);
@@ -463,7 +473,8 @@ static struct world turned(const struct world *w)
         memcpy(other.energy + to * rows, w->energy + k * rows, rows * sizeof(double));
         memcpy(other.potential + to * rows, w->potential + k * rows, rows * sizeof(double));
         memcpy(other.background + to * rows, w->background + k * rows, rows * sizeof(double));
-        memcpy(other.channel + to * rows * STEPS, w->channel + k * rows * STEPS, rows * STEPS * sizeof(double));
+        memcpy(other.channel + to * rows * STEPS, w->channel + k * rows * STEPS,
+               rows * STEPS * sizeof(double));
         memcpy(other.cosine + to * all, w->cosine + k * all, all * sizeof(double));
         memcpy(other.flux + to * all, w->flux + k * all, all * sizeof(double));
         memcpy(other.counts + to * all, w->counts + k * all, all * sizeof(double));
@@ -481,11 +492,14 @@ TEST(processors_threads_and_batches_give_the_same_bits)
         paritas_confidence sets[2][RARE];
         size_t at = 0, ways = 0;
         for (paritas_context *context; (context = next_context(precision, &at)); ways++) {
-            paritas_losscone_result *own = fit(context, &rare, &options), *other = fit(context, &rare_turned, &options);
-            for (size_t k = 0; k < RARE; k++) sets[wanted != NULL][k] = (paritas_confidence)PARITAS_INIT(paritas_confidence);
+            paritas_losscone_result *own = fit(context, &rare, &options),
+                                    *other = fit(context, &rare_turned, &options);
+            for (size_t k = 0; k < RARE; k++)
+                sets[wanted != NULL][k] = (paritas_confidence)PARITAS_INIT(paritas_confidence);
             ASSERT_OK(context, paritas_losscone_confidence(context, &rare.sweeps, &options, own, NULL, 0.0,
                                                            sets[wanted != NULL]));
-            for (size_t k = 0; k < RARE; k++) assert_memory_equal(&own[k], &other[(k + 3) % RARE], sizeof *own);
+            for (size_t k = 0; k < RARE; k++)
+                assert_memory_equal(&own[k], &other[(k + 3) % RARE], sizeof *own);
             if (wanted) {
                 assert_memory_equal(own, wanted, RARE * sizeof *own);
                 assert_memory_equal(sets[1], sets[0], sizeof sets[0]);
@@ -564,8 +578,9 @@ TEST(what_has_no_answer_is_refused)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct world w = make_truths(2, 86);
     paritas_losscone_options good = counting(), options = good;
-    paritas_losscone_result *results = fit(context, &w, &good), other[2] = {PARITAS_INIT(paritas_losscone_result),
-                                                                           PARITAS_INIT(paritas_losscone_result)};
+    paritas_losscone_result *results = fit(context, &w, &good),
+                            other[2] = {PARITAS_INIT(paritas_losscone_result),
+                                        PARITAS_INIT(paritas_losscone_result)};
     const double point[3] = {-50.0, 0.8, 0.0};
     double numbers[2];
     paritas_sweeps less = w.sweeps;
@@ -575,12 +590,14 @@ TEST(what_has_no_answer_is_refused)
     options.search = PARITAS_LOSSCONE_SEARCH_DE;
     refused(context, paritas_losscone_fit(context, &w.sweeps, &options, other), "choose the exact search");
     less.measured = NULL;
-    refused(context, paritas_losscone_fit(context, &less, &good, other), "give the arrays measured and counts");
+    refused(context, paritas_losscone_fit(context, &less, &good, other),
+            "give the arrays measured and counts");
     refused(context, paritas_losscone_profile(context, &less, &good, 1, point, numbers, NULL, NULL),
             "give the arrays measured and counts");
-    refused(context, paritas_losscone_confidence(context, &less, &good, results, NULL, 0.0,
-                                                 (paritas_confidence[]){PARITAS_INIT(paritas_confidence),
-                                                                        PARITAS_INIT(paritas_confidence)}),
+    refused(context,
+            paritas_losscone_confidence(
+                context, &less, &good, results, NULL, 0.0,
+                (paritas_confidence[]){PARITAS_INIT(paritas_confidence), PARITAS_INIT(paritas_confidence)}),
             "give the arrays measured and counts");
     refused(context, paritas_losscone_bootstrap(context, &w.sweeps, &good, results, 2, 0.5, numbers),
             "choose the method halekas");

@@ -109,7 +109,15 @@ WAYS = {
         ("--polarity", "-1", "--spacecraft-potential", 8, "--confidence", "bootstrap", "--draws", 4)
         + ("--level", 0.9, "--seed", 9, "--precision", "f32", "--threads", 1, "--method", "halekas"),
         {"polarity": -1, "spacecraft_potential": 8.0, "precision": "f32", "method": "halekas"},
-        {"method": "halekas", "confidence": "bootstrap", "draws": 4, "level": 0.9, "seed": 9, "precision": "f32", "threads": 1},
+        {
+            "method": "halekas",
+            "confidence": "bootstrap",
+            "draws": 4,
+            "level": 0.9,
+            "seed": 9,
+            "precision": "f32",
+            "threads": 1,
+        },
     ),
     "generations": (
         ("--polarity", "-1", "--spacecraft-potential", 8, "--search", "de", "--generations", 30),

@@ -35,7 +35,8 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
         .counts = counted ? day_numbers(arena, DAY_ROWS * DAY_CELLS * n) : NULL,
         .background = counted ? day_numbers(arena, DAY_ROWS * n) : NULL,
         .measured = counted ? day_numbers(arena, DAY_ROWS * DAY_CELLS * n) : NULL};
-    if (!made->rate || (weighted && !made->channel) || (counted && (!made->counts || !made->background || !made->measured)))
+    if (!made->rate || (weighted && !made->channel) ||
+        (counted && (!made->counts || !made->background || !made->measured)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
     /* before anything is subtracted, or raised to half a count */
