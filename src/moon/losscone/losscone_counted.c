@@ -9,8 +9,8 @@
 #define SCATTER_LEAST 0.015 /* of a cell, beside counting: no sensor is calibrated better */
 #define SCATTER_MOST 3.0    /* more is no noise */
 #define THRESHOLD 3.841     /* 95 % of a chi-square of one degree of freedom */
-/* Birge's factor takes deviations to be independent. Those of a wrong response are shared by cells at one edge.
- * Measured with truths of 5 to 31 single energies a channel. */
+/* Birge's factor takes deviations to be independent. Those of a wrong response are shared by cells at one
+ * edge. Measured with truths of 5 to 31 single energies a channel. */
 #define SHARED_MOST 3.0
 #define PARAMETERS 2.0  /* U, r */
 #define PROVEN_F64 1e-6 /* of 1 + deviance */
@@ -149,7 +149,8 @@ static double per_freedom(double deviance, double cells)
     return cells > PARAMETERS ? deviance / (cells - PARAMETERS) : 0.0;
 }
 
-/* Deviance per degree of freedom, at least 1. Cells at the edge tell U; what a wrong response adds is theirs. */
+/* Deviance per degree of freedom, at least 1. Cells at the edge tell U; what a wrong response adds is
+ * theirs. */
 static double excess_of(double deviance, const double *judged)
 {
     const double all = per_freedom(deviance, judged[JUDGED_CELLS]),
