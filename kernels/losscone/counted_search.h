@@ -266,9 +266,9 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
         box = counted_box_at(s + COUNTED_TURN);
         const real least = (s + COUNTED_TURN)[4], lowest = best.value < limit ? best.value : limit,
                    enough = lowest - COUNTED_CLOSE * (R(1.0) + lowest);
-        const u32 full = turns > 0 && /* a point is tried whatever the limit */
-                         (waiting + 1 >= COUNTED_BOXES_MOST ||
-                          s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]));
+        const u32 full =
+            turns > 0 && /* a point is tried whatever the limit */
+            (waiting + 1 >= COUNTED_BOXES_MOST || s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]));
         if (least >= enough || full) {
             proven = least;
             break;

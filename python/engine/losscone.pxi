@@ -8,7 +8,8 @@ cdef tuple ANY_GRID = (-1, -1, -1)
 cdef class SweepArrays:
     """Checked; borrowed if contiguous and float64. channel and the others after it: or None."""
 
-    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error, measured
+    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error
+    cdef readonly object measured
     cdef readonly Py_ssize_t n, rows, cells
     cdef paritas_sweeps c
 

@@ -444,15 +444,14 @@ def test_sets_hold_the_plateau_and_grow_with_their_threshold(days, tmp_path):
 
 def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tmp_path):
     assert read_csv(tables / "losscone_1998-01-16.csv")[0]["options"]["step"] is None
-    halekas = "--method", "halekas"
-    fit(days / "3D980116.TAB", tmp_path / "usual", *halekas)
-    fit(days / "3D980116.TAB", tmp_path, *halekas, "--step", 1)
+    fit(days / "3D980116.TAB", tmp_path / "usual", "--method", "halekas")
+    fit(days / "3D980116.TAB", tmp_path, "--method", "halekas", "--step", 1)
     provenance, coarse = read_csv(tmp_path / "losscone_1998-01-16.csv")
     assert provenance["options"]["step"] == 1.0
     usual = read_csv(tmp_path / "usual" / "losscone_1998-01-16.csv")[1]
     assert [row["confidence_set"] for row in usual] == [row["confidence_set"] for row in coarse]
     assert [row["confidence_set_folded"] for row in usual] != [row["confidence_set_folded"] for row in coarse]
-    fit(days / "3D980116.TAB", tmp_path, *halekas, "--step", 0.05, "--overwrite")
+    fit(days / "3D980116.TAB", tmp_path, "--method", "halekas", "--step", 0.05, "--overwrite")
     assert [row["confidence_set_folded"] for row in usual] == [
         row["confidence_set_folded"] for row in read_csv(tmp_path / "losscone_1998-01-16.csv")[1]
     ]

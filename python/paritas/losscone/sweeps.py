@@ -60,9 +60,9 @@ class Sweeps(Summarised):
     channel (n, rows, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (like flux): counts of a normalised flux of 1; None: unknown. background (n, rows): normalised
         flux that was subtracted. background_rate (n): the same in counts/s. counted (like flux): `measured`
-        without it and without rows of few counts; None: `measured`. measured_counts (like flux): counts,
-        background included; with them the folded edge has a likelihood of counts; None: unknown. complete (like flux): normalised fluxes
-        before that, for beams; None: `flux`.
+        without it and without rows of few counts; None: `measured`. complete (like flux): normalised fluxes
+        before that, for beams; None: `flux`. measured_counts (like flux): counts, background included, for a
+        likelihood of counts; None: unknown.
     potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact.
     mag (n, 3): field of the magnetometer, nT, selenographic; None: unknown.
     known: columns of the table, one row a sweep, of sweeps that are of no day."""
@@ -113,8 +113,8 @@ class Sweeps(Summarised):
         flux: (n, rows, cells), or (rows, cells) of one sweep, of up to 32 energies and 512 directions.
             energy: (n, rows) or (rows,); potential: (n, rows), (n,) or one number; cosine: like flux, or None
             for those of `directions`: field, azimuth, theta, polarity, as `cosines` takes them. channel,
-            counts, background, measured_counts: see Sweeps. first: number of the first sweep. Cosines outside [-1, 1] are an
-            error."""
+            counts, background, measured_counts: see Sweeps. first: number of the first sweep. Cosines outside
+            [-1, 1] are an error."""
         fluxes = _sweeps_of(flux, "flux")
         n, rows = fluxes.shape[:2]
         angles = _angles_of(cosine, fluxes.shape, directions)
