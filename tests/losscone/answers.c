@@ -138,7 +138,7 @@ static void make_counts(struct sample *s, size_t k, uint64_t *state)
 {
     for (size_t i = 0; i < ROWS; i++) s->floor[k * ROWS + i] = k % 4 == 1 ? 0.01 * uniform(state) : 0.0;
     for (size_t at = k * ALL; at < (k + 1) * ALL; at++) {
-        const double mean = (s->unit[at] = 3.0 + 100.0 * uniform(state)) * (s->flux[at] + s->floor[at / CELLS]);
+        const double mean = (s->unit[at] = 3.0 + 99 * uniform(state)) * (s->flux[at] + s->floor[at / CELLS]);
         s->measured[at] = mean >= 0.0 && mean < 1e15 ? (double)(long long)(mean + uniform(state)) : none();
     }
 }
