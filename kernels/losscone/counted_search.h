@@ -296,7 +296,8 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
         const real least = (s + COUNTED_TURN)[4];
         const u32 full = waiting + 1 >= COUNTED_BOXES_MOST ||
                          s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]),
-                  ends = full || least >= counted_interest(best, limit), sliver = counted_is_sliver(box),
+                  ends = (full && turn > 0) || least >= counted_interest(best, limit),
+                  sliver = counted_is_sliver(box),
                   first = best.value == UNBOUNDED_DEVIANCE && counted_is_small(box);
         waiting = ends ? 0 : waiting - 1;
         proven = ends ? least : proven;

@@ -133,14 +133,12 @@ static void disturb(struct sample *s, size_t k, uint64_t *state)
     }
 }
 
-/* Whole counts of the fluxes, from a few to a hundred; TINY has far more, and none. */
+/* Whole counts; TINY has far too many, and none. */
 static void make_counts(struct sample *s, size_t k, uint64_t *state)
 {
     for (size_t i = 0; i < ROWS; i++) s->floor[k * ROWS + i] = k % 4 == 1 ? 0.01 * uniform(state) : 0.0;
-    for (size_t j = 0; j < ALL; j++) {
-        const size_t at = k * ALL + j;
-        const double unit = 3.0 + 100.0 * uniform(state), mean = unit * (s->flux[at] + s->floor[at / CELLS]);
-        s->unit[at] = unit;
+    for (size_t at = k * ALL; at < (k + 1) * ALL; at++) {
+        const double mean = (s->unit[at] = 3.0 + 99 * uniform(state)) * (s->flux[at] + s->floor[at / CELLS]);
         s->measured[at] = mean >= 0.0 && mean < 1e15 ? (double)(long long)(mean + uniform(state)) : none();
     }
 }
@@ -468,20 +466,17 @@ static bool collect_intervals(paritas_context *context, const struct sample *s,
     return good;
 }
 
-/* The folded edge of counts. */
 static bool collect_counted(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
                             struct answers *a)
 {
-    enum { VALUES = 4 };
-    static const double potentials[VALUES] = {-120.0, -20.0, 0.0, 11.0};
-    const size_t n = all_of(wish, SAMPLE_SWEEPS), values = wish->few ? 1 : VALUES;
-    double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES];
+    static const double potentials[] = {-120.0, 11.0};
+    const size_t n = all_of(wish, SAMPLE_SWEEPS), values = COUNT(potentials);
+    static const struct ask counts = {.method = PARITAS_LOSSCONE_METHOD_COUNTS,
+                                      .response = PARITAS_LOSSCONE_RESPONSE_FOLDED};
+    double misfit[SAMPLE_SWEEPS * COUNT(potentials)];
     paritas_losscone_result *results = sized_calloc(SAMPLE_SWEEPS, sizeof *results);
     paritas_confidence *sets = sized_calloc(SAMPLE_SWEEPS, sizeof *sets);
-    paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    options.method = PARITAS_LOSSCONE_METHOD_COUNTS;
-    options.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
-    if (wish->box_limit) options.box_limit = wish->box_limit;
+    const paritas_losscone_options options = options_of(&counts, wish);
     bool good = results && sets;
     for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
         paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
@@ -492,15 +487,13 @@ static bool collect_counted(paritas_context *context, const struct sample *s, co
                paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, 0.0, sets + at) ==
                    PARITAS_OK &&
                paritas_losscone_profile(context, &sweeps, &options, values, potentials, misfit + at * values,
-                                        ratio + at * values, NULL) == PARITAS_OK;
+                                        NULL, NULL) == PARITAS_OK;
     }
     for (size_t k = 0; good && k < n; k++)
         good = mark(a, "counts, sweep %zu", k) && put_result(a, &results[k]) &&
                PUT(a, results[k].noise, results[k].edge_evidence, results[k].cone_level, results[k].flags,
                    results[k].deviance, results[k].excess) &&
-               mark(a, "set of counts, sweep %zu", k) && put_set(a, &sets[k]) &&
-               mark(a, "profile of counts, sweep %zu", k) && put(a, misfit + k * values, values) &&
-               put(a, ratio + k * values, values);
+               put_set(a, &sets[k]) && put(a, misfit + k * values, values);
     free(results);
     free(sets);
     return good;

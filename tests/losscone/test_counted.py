@@ -1,4 +1,4 @@
-"""Sets of counts hold the true potential where an independent generator integrates the edge over the response."""
+"""Sets of counts hold the true potential where an independent generator integrates over the response."""
 
 import importlib.util
 import sys

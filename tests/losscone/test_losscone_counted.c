@@ -1,10 +1,11 @@
-/* test_losscone_counted.c: fits of counts by the channel's Gaussian response, against a formula of this file. */
+/* test_losscone_counted.c: fits of counts by the channel's Gaussian response, against a formula of this
+ * file. */
 #include "losscone/cases.h"
 
 #define STEPS 5
 #define AT_ONCE 220 /* potentials of a profile */
 
-/* Places of five energies in a channel, in its widths (losscone_channels.c): what sweeps say of a Gaussian. */
+/* Places of five energies in a channel, in its widths (losscone_channels.c). */
 static const double places[STEPS] = {1.2521, 0.5053, -0.0229, -0.5665, -1.5327};
 
 /* Owned sweeps of counts, and the Gaussians of their rows. */
@@ -252,6 +253,8 @@ TEST(a_search_cut_short_says_how_far_it_may_be_undercut)
     for (size_t k = 0; k < SWEEPS; k++) {
         assert_int_equal(cut[k].status, PARITAS_SWEEP_AT_LIMIT);
         assert_true(cut[k].gap > 0.0 && cut[k].flags & PARITAS_QUALITY_AT_LIMIT);
+        ASSERT_CLOSE(cut[k].misfit, deviance_of(&w, k, cut[k].potential, cut[k].ratio, 0.05),
+                     1e-9 * (1.0 + cut[k].misfit));
         assert_true(cut[k].misfit >= whole[k].misfit - 1e-6 * (1.0 + whole[k].misfit));
         assert_true(cut[k].misfit - cut[k].gap <= whole[k].misfit + 1e-6 * (1.0 + whole[k].misfit));
     }

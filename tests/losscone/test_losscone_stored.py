@@ -99,7 +99,10 @@ def test_the_sun_lights_cells_within_14_degrees_and_the_truth_masks_them(stored,
 
 
 def test_days_as_stored_are_fitted():
-    done = run("losscone", "inject", "--json", "--sweeps", 40, "--as-stored", *REGION)
+    stored = ("losscone", "inject", "--json", "--sweeps", 40, "--as-stored", *REGION)
+    (counted,) = json.loads(run(*stored, "--truth", "integral", "--response", "folded").stdout)["fits"]
+    assert counted["fitted"] == 40 and counted["set_coverage"] >= 0.9 and abs(counted["bias"]) < 1.5
+    done = run(*stored, "--method", "halekas")  # whose edges the truths have
     answer = json.loads(done.stdout)
     options = [answer["options"][name] for name in ("background_rate", "sun_rate", "compression")]
     assert options == [10, 1000, "archive"]

@@ -21,6 +21,7 @@ static const struct option options[] = {
 struct tally {
     double *error, *ratio_error, *width, *set_width; /* of fitted sweeps */
     double *misfit;                                  /* of all sweeps; NaN without a fit */
+    double *compared;                                /* with the other model: deviance of counts, or misfit */
     size_t n, in_plateau, in_set, lesser;
 };
 
@@ -41,7 +42,8 @@ static paritas_status open_tally(struct session *session, size_t n, struct tally
                             .ratio_error = arena_numbers(session, n),
                             .width = arena_numbers(session, n),
                             .set_width = arena_numbers(session, n),
-                            .misfit = arena_numbers(session, n)};
+                            .misfit = arena_numbers(session, n),
+                            .compared = arena_numbers(session, n)};
     return allocated(session);
 }
 
@@ -52,6 +54,7 @@ static void take(struct tally *tally, const paritas_truths *truth, size_t n, siz
         const paritas_losscone_result *r = &results[k];
         const double u = truth->potential[k];
         tally->misfit[at + k] = paritas_losscone_fitted(r) ? r->misfit : NAN;
+        tally->compared[at + k] = r->deviance >= 0.0 ? r->deviance : tally->misfit[at + k];
         if (!paritas_losscone_fitted(r)) continue;
         const size_t i = tally->n++;
         tally->error[i] = r->potential_centre - u;
@@ -123,8 +126,8 @@ static paritas_status inject(struct injection *j)
             progress_estimate(&session->progress, done += n, total);
         }
         for (size_t k = 0; k < j->sweeps && j->plan.hard && j->plan.folded; k++) {
-            hard->lesser += hard->misfit[k] <= folded->misfit[k];
-            folded->lesser += folded->misfit[k] < hard->misfit[k];
+            hard->lesser += hard->compared[k] <= folded->compared[k];
+            folded->lesser += folded->compared[k] < hard->compared[k];
         }
     }
     return PARITAS_OK;

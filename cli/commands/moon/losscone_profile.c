@@ -68,6 +68,7 @@ static void take_sweep(struct profile *p)
                                .flux = all.flux + cells * p->at,
                                .counts = all.counts ? all.counts + cells * p->at : NULL,
                                .background = all.background ? all.background + rows * p->at : NULL,
+                               .measured = all.measured ? all.measured + cells * p->at : NULL,
                                .channel = all.channel ? all.channel + channels * p->at : NULL};
 }
 

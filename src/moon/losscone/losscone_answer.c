@@ -59,6 +59,10 @@ paritas_status paritas_losscone_answer(paritas_context *context, const paritas_s
     TRY(sets_read(context, given_sets, &checked, &sets));
     if (sweeps->n == 0) return PARITAS_OK;
     paritas_losscone_options_of(&checked, checked.response, &options);
+    /* the bootstrap knows no counts */
+    if (sets.confidence == PARITAS_CONFIDENCE_KIND_BOOTSTRAP &&
+        options.method == PARITAS_LOSSCONE_METHOD_AUTO)
+        options.method = PARITAS_LOSSCONE_METHOD_HALEKAS;
     TRY(paritas_losscone_fit(context, sweeps, &options, results));
     for (size_t k = 0; k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE; k++)
         results[k].potential_lower = results[k].potential_upper = results[k].ratio_lower =
