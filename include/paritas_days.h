@@ -1,9 +1,9 @@
 /* paritas_days.h: days of the Electron Reflectometer: from files to sweeps that fits take.
  *
  *   paths ─► paritas_days_find ─► paritas_day_read ─► paritas_er_day
- *         ─► paritas_day_prepare   geometry, masks, pitch angles, normalised fluxes
+ *         ─► paritas_day_prepare   geometry, masks, backgrounds, pitch angles, normalised fluxes
  *         ─► paritas_day_plasma    kappa distributions, spacecraft potentials
- *         ─► paritas_day_count     backgrounds, channels, rows of few counts
+ *         ─► paritas_day_count     subtracted backgrounds, channels, rows of few counts
  *         ─► paritas_day_sweeps_of ─► paritas_losscone_answer, for each response
  *
  * The program and the Python package make their tables this way, so they have the same bits. They write the
@@ -102,7 +102,7 @@ typedef enum paritas_potential_source {
            "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: "       \
            "counting noise is not considered")                                                             \
     OPTION(S, paritas_truth, subtract_background, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",           \
-           "a rate of counts that is the same at the highest energies of a sweep")                         \
+           "a rate of counts that is the same at all energies of a sweep, where the highest show it")      \
     OPTION(S, paritas_truth, weighted, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                      \
            "channels of the folded edge are weighted by the measured spectrum")                            \
     OTHER(S, const paritas_kappa_options *, kappa, "of the plasma's fits")                                 \
@@ -138,6 +138,7 @@ typedef struct paritas_day_sweeps {
     double *potential; /* n x 15: of the spacecraft, V; NaN: to be found from the plasma */
     double *cosine;    /* n x 15 x 88: of the pitch angle */
     double *flux;      /* n x 15 x 88: normalised */
+    double *rate;      /* n: background, counts/s of a cell; 0: none is seen, or it is not to be subtracted */
     size_t of_mags, of_geometry, of_polarities, of_potentials; /* sweeps that each source has */
     /* paritas_day_plasma */
     paritas_kappa_result *plasma;  /* n */
@@ -149,19 +150,20 @@ typedef struct paritas_day_sweeps {
     double *channel;    /* n x 15 x 5: of the folded edge; NULL: of equal weight */
     double *counts;     /* n x 15 x 88: of a normalised flux of 1; NULL without counting noise */
     double *background; /* n x 15: subtracted normalised flux */
-    double *rate;       /* n: the same in counts/s of a cell */
     double *measured;   /* n x 15 x 88: counts, background included; NULL without counting noise */
+    double scatter;     /* of cells beside counting, at least; 0: the default of fits */
 } paritas_day_sweeps;
 
-/* Gives the day its geometry, masks cells and rows, and computes pitch angles and normalised fluxes. Changes
- * the day. `options` and `sources` may be NULL. Free with paritas_day_sweeps_free, before the context is
- * closed. */
+/* Gives the day its geometry, masks cells and rows, finds backgrounds, and computes pitch angles and
+ * normalised fluxes. Changes the day. `options` and `sources` may be NULL. Free with paritas_day_sweeps_free,
+ * before the context is closed. */
 PARITAS_API paritas_status paritas_day_prepare(paritas_context *context, const paritas_day_options *options,
                                                const paritas_day_sources *sources, paritas_er_day *day,
                                                paritas_day_sweeps **sweeps);
 PARITAS_API void paritas_day_sweeps_free(paritas_day_sweeps *sweeps); /* NULL is a no-op */
-/* Fits kappa distributions to the incident electrons. With PARITAS_POTENTIAL_SOURCE_AUTO it also finds the
- * spacecraft's potentials and gives them to day and sweeps; else energies are less the given ones. */
+/* Fits kappa distributions to the incident electrons above the background. With PARITAS_POTENTIAL_SOURCE_AUTO
+ * it also finds the spacecraft's potentials and gives them to day and sweeps; else energies are less the
+ * given ones. */
 PARITAS_API paritas_status paritas_day_plasma(paritas_context *context, const paritas_day_options *options,
                                               paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* Subtracts backgrounds, makes channels, masks rows of few counts, and normalises again. Changes the day's
@@ -291,8 +293,8 @@ typedef enum paritas_compression { PARITAS_COMPRESSION_LIST(PARITAS_ENUMERATOR) 
            "--geometric-factor", "cm^2 sr", "of the instrument")                                             \
     OPTION(S, double, accumulation, PARITAS_SWEEP_ACCUMULATION, PARITAS_FROM(1e-6), PARITAS_TO(1e6),         \
            "--accumulation", "s", "of a row, which the cells of a ring of directions share")                 \
-    OPTION(S, double, dead_time, 1e-7, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--dead-time", "s",               \
-           "after each count; corrected, and cells above a correction of 1.25 are marked as erroneous")      \
+    OPTION(S, double, dead_time, PARITAS_SWEEP_DEAD_TIME, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--dead-time", \
+           "s", "after each count; corrected, and cells above a correction of 1.25 are marked as erroneous") \
     OPTION(S, double, polarity, -1.0, PARITAS_FROM(-1.0), PARITAS_TO(1.0), "", "", "+1 or -1; 0: drawn")     \
     OPTION(S, paritas_true_edge, edge, PARITAS_TRUE_EDGE_HARD, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",   \
            "of the cone; beams need the hard one")                                                           \

@@ -296,14 +296,15 @@ PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, pa
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
-/* Subtracts the background of each sweep that shows one: a rate of pseudo-counts that stays the same over its
- * highest energies, two rows at least. A row belongs to this floor if its rate lies within two standard
- * deviations of the mean rate of those above. Fluxes may become negative. rate: n, counts/s of a cell; 0: no
- * floor; may be NULL. Spectra need the fluxes as they were (paritas_kappa.h): call it after
- * paritas_kappa_spectrum. */
+/* Finds the background of each sweep: a rate of pseudo-counts that is the same at all energies. The rows of
+ * highest energy show it, six or less. They are explained by a background and by electrons that fall with a
+ * power of the energy. A row may be off by its counting error and 11 %. Without the background the rows must
+ * fit worse by 9, as a chi-square. rate: n, counts/s of a cell; 0: none is seen. */
+PARITAS_API paritas_status paritas_er_find_background(paritas_context *context, const paritas_er_day *day,
+                                                      const double theta[PARITAS_SWEEP_CELLS], double *rate);
+/* Subtracts rates (n) that were found. Fluxes may become negative. */
 PARITAS_API paritas_status paritas_er_subtract_background(paritas_context *context, paritas_er_day *day,
-                                                          const double theta[PARITAS_SWEEP_CELLS],
-                                                          double *rate);
+                                                          const double *rate);
 /* Masks rows with fewer than `least` pseudo-counts a cell, on average over the cells with a flux. Their zeros
  * and single counts do not show the cone. Masks saturated rows too: of them, only faint cells are left. In
  * rows that stay, a flux below half a count becomes half a count, which has a logarithm. Call it after

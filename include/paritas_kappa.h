@@ -61,7 +61,7 @@ typedef struct paritas_cells {
 #define PARITAS_CELLS_DEFAULT \
     {sizeof(paritas_cells), NULL, NULL, PARITAS_SWEEP_GEOMETRIC_FACTOR, PARITAS_SWEEP_ACCUMULATION}
 
-/* n sweeps, and where their spectra go. The last four arrays may be NULL. Start from
+/* n sweeps, and where their spectra go. Arrays after `omni` may be NULL. Start from
  * PARITAS_SPECTRUM_REQUEST_DEFAULT. */
 typedef struct paritas_spectrum_request {
     size_t size;
@@ -91,6 +91,10 @@ typedef struct paritas_spectrum_request {
      * not exist. Hemispheres have 2 pi; counts = flux x exposure x energy */
     paritas_sweep_grid grid;
     const double *solid_angle, *exposure;
+    /* n: background in the fluxes, counts/s of a cell (paritas_er_find_background). NULL: none. A grid of
+     * another instrument takes none: its exposures do not tell the time */
+    const double *rate;
+    double *background; /* n x 15: omnidirectional flux of it, which `omni` is less; may be NULL */
 } paritas_spectrum_request;
 #define PARITAS_SPECTRUM_REQUEST_DEFAULT PARITAS_INIT(paritas_spectrum_request)
 
@@ -161,7 +165,7 @@ typedef struct paritas_kappa_options {
 
 /* Spectra to be fitted. All arrays n x rows, borrowed. A row is masked if its energy is not a positive number
  * or its flux not finite. With weights `counts` it also needs a positive sensitivity, with `original` finite
- * counts. A negative flux counts as 0. */
+ * counts. A negative flux counts as 0, or, with weights `counts`, as down to the background. */
 typedef struct paritas_spectra {
     size_t size;
     size_t n;
@@ -173,6 +177,9 @@ typedef struct paritas_spectra {
      * before the spacecraft's potential drew the electrons in. NULL: the energies */
     const double *channel;
     size_t rows; /* up to 64; 0: 15, Lunar Prospector's */
+    /* subtracted from `flux`, which no plasma brings; NULL: none. Weights `counts` know its noise: N =
+     * sensitivity x (flux + background) has the mean sensitivity x (model + background) */
+    const double *background;
 } paritas_spectra;
 #define PARITAS_SPECTRA_DEFAULT PARITAS_INIT(paritas_spectra)
 
@@ -206,7 +213,7 @@ typedef enum paritas_spectrum_status {
     FIELD(R, double, misfit, , "plasma_misfit", "",                                              \
           "what was minimised; of weights counts roughly a chi-square")                          \
     FIELD(R, unsigned, rows, , "plasma_rows", "", "rows that are not masked")                    \
-    FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a count")  \
+    FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a flux")   \
     FIELD(R, int, dof, , "", "", "rows less free parameters")                                    \
     FIELD(R, double, edm, , "", "", "estimated distance to the minimum, in units of the misfit") \
     FIELD(R, double, density_estimate, , "", "1/m^3", "the density that density=estimate holds") \

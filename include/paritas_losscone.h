@@ -56,13 +56,16 @@ typedef struct paritas_sweeps {
      * unknown */
     const double *counts;
     const double *background; /* n x rows: normalised flux that was subtracted; NULL: none */
-    /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
-     * likelihood of counts. NULL: none; NaN: the cell is masked there */
-    const double *measured;
     /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
      * positive number: known exactly */
     const double *potential_error;
     size_t rows, cells; /* up to 32 and 512; 0: 15 and 88, Lunar Prospector's */
+    /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
+     * likelihood of counts. NULL: none; NaN: the cell is masked there */
+    const double *measured;
+    /* Relative scatter of cells beside counting, at least: of calibration, and of counts that were stored
+     * coarsely. 0: 0.015 */
+    double scatter;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 
@@ -231,9 +234,9 @@ typedef enum paritas_quality_flag { PARITAS_QUALITY_FLAG_LIST(PARITAS_ENUMERATOR
           "normalised flux in the cone, geometric mean (lillis: mean); NaN if no cell is in it")             \
     FIELD(R, unsigned, flags, , "", "", "sum of paritas_quality_flag, without OTHER_MODEL; 0: good")         \
     FIELD(R, double, deviance, , "deviance", "",                                                             \
-          "of the measured counts of reflected cells at the minimum; NaN without counts")                        \
+          "of the measured counts of reflected cells at the minimum; NaN without counts")                    \
     FIELD(R, double, excess, , "excess", "",                                                                 \
-          "deviance per degree of freedom, of all cells or of those at the edge, whichever is more, and at "  \
+          "deviance per degree of freedom, of all cells or of those at the edge, whichever is more, and at " \
           "least 1; sets of counts allow for it; NaN without a likelihood of counts")
 typedef struct paritas_losscone_result {
     size_t size;

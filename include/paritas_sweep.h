@@ -20,6 +20,7 @@ typedef struct paritas_sweep_grid {
 /* Counts of a cell = flux x geometric factor x energy x the cell's time. The archive does not publish the
  * counts: these two numbers make pseudo-counts. */
 #define PARITAS_SWEEP_GEOMETRIC_FACTOR 0.02 /* cm^2 sr */
+#define PARITAS_SWEEP_DEAD_TIME 1e-7        /* s after a count; an assumption */
 #define PARITAS_SWEEP_ACCUMULATION 2.5      /* s of a row, which the cells of a ring share */
 
 #define PARITAS_SWEEP_SUNLIGHT 14.0 /* degrees from the Sun in which its light makes counts */

@@ -14,8 +14,12 @@ const struct option options_losscone[] = {
     {"--response-weights", OPTION_CHOICE, "spectrum|equal",
      "energies of the folded edge: weighted by the measured spectrum, or five of equal weight", "spectrum"},
     LIBRARY_ROW("--least-counts", paritas_day_options),
+    {0},
+};
+
+const struct option options_background[] = {
     {"--subtract-background", OPTION_CHOICE, "auto|none",
-     "a rate of counts that is the same at the highest energies of a sweep", "auto"},
+     "of each sweep: a rate of counts that is the same at all energies, where the highest show it", "auto"},
     {0},
 };
 
@@ -41,7 +45,6 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .hard = response != 1,
                                    .folded = response != 0,
                                    .sets = PARITAS_LOSSCONE_SETS_DEFAULT,
-                                   .subtract = option_value(session, "--subtract-background")->choice == 0,
                                    .weighted = option_value(session, "--response-weights")->choice == 0};
     paritas_losscone_sets *sets = &plan->sets;
     sets->confidence = (paritas_confidence_kind)option_value(session, "--confidence")->choice;
@@ -95,7 +98,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, const paritas_day_
     options_write(writer, "paritas_losscone_options", o, left_out);
     if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
     write_number(writer, "least_counts", options->least_counts);
-    write_string(writer, "subtract_background", plan->subtract ? "auto" : "none");
+    background_describe(options, writer);
     write_string(writer, "confidence", paritas_confidence_kind_name(sets->confidence));
     if (sets->confidence == PARITAS_CONFIDENCE_KIND_THRESHOLD)
         write_number(writer, "threshold", sets->threshold);
@@ -106,6 +109,16 @@ void losscone_plan_describe(const struct losscone_plan *plan, const paritas_day_
     if (has_sets) write_number(writer, "step", sets->step > 0.0 ? sets->step : NAN);
 }
 
+void background_take(const struct session *session, paritas_day_options *options)
+{
+    options->subtract_background = option_value(session, "--subtract-background")->choice == 0;
+}
+
+void background_describe(const paritas_day_options *options, struct writer *writer)
+{
+    write_string(writer, "subtract_background", options->subtract_background ? "auto" : "none");
+}
+
 const char *losscone_model_name(int model)
 {
     return paritas_losscone_response_name((paritas_losscone_response)model);
@@ -114,7 +127,6 @@ const char *losscone_model_name(int model)
 void losscone_plan_take(const struct losscone_plan *plan, paritas_day_options *options)
 {
     options->losscone = &plan->options;
-    options->subtract_background = plan->subtract;
     options->weighted = plan->weighted && plan->folded;
 }
 

@@ -8,12 +8,12 @@ struct losscone_plan {
     paritas_losscone_options options;
     bool hard, folded;
     paritas_losscone_sets sets;
-    bool subtract; /* a background, where a sweep shows it */
     bool weighted; /* the folded edge by the measured spectrum */
 };
 
-extern const struct option options_losscone[], options_losscone_confidence[];
+extern const struct option options_losscone[], options_losscone_confidence[], options_background[];
 #define GROUP_LOSSCONE {"Loss cones", options_losscone}
+#define GROUP_BACKGROUND {"Background", options_background}
 #define GROUP_CONFIDENCE {"Confidence sets", options_losscone_confidence}
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan);
@@ -22,6 +22,9 @@ void losscone_plan_describe(const struct losscone_plan *plan, const paritas_day_
                             struct writer *writer);
 /* The plan in the options of a day, which borrow it. */
 void losscone_plan_take(const struct losscone_plan *plan, paritas_day_options *options);
+/* The background, of kappa fits too. */
+void background_take(const struct session *session, paritas_day_options *options);
+void background_describe(const paritas_day_options *options, struct writer *writer);
 /* 0 hard, 1 folded, as responses. */
 const char *losscone_model_name(int model);
 

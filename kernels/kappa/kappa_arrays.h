@@ -45,8 +45,9 @@ enum spectrum_row {
     PLACE8(SPECTRUM_ENERGY, SPECTRUM_SLOTS), /* eV; 0: masked */
     /* eV, before the spacecraft's potential was subtracted; without an energy: no electrons arrive */
     PLACE8(SPECTRUM_CHANNEL, SPECTRUM_SLOTS),
-    PLACE8(SPECTRUM_FLUX, SPECTRUM_SLOTS), /* omnidirectional; below 0: masked */
-    PLACE8(SPECTRUM_GAIN, SPECTRUM_SLOTS), /* counts at flux 1; weights `original`: counts */
+    PLACE8(SPECTRUM_FLUX, SPECTRUM_SLOTS),       /* omnidirectional, with its background; below 0: masked */
+    PLACE8(SPECTRUM_GAIN, SPECTRUM_SLOTS),       /* counts at flux 1; weights `original`: counts */
+    PLACE8(SPECTRUM_BACKGROUND, SPECTRUM_SLOTS), /* flux that no plasma brings; with weights of counts */
     /* y, kappa, t; kappa 0: unknown. A held density gives y */
     PLACE8(SPECTRUM_START, KAPPA_PARAMETERS),
     SPECTRUM_SIZE

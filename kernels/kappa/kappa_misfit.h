@@ -6,6 +6,9 @@
  * By counts, mu = sensitivity x model, N = sensitivity x flux, s = systematic (0: Poisson):
  *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]    (negative binomial)
  *     = 2 [N log1p(a) - log1p(b) / s^2],   a = (N - mu) / (mu (1 + s^2 N)),   b = s^2 (N - mu) / (1 + s^2 mu)
+ * A background b adds to the model: mu = sensitivity x (model + b). With part = model / (model + b), and the
+ * derivatives by ln mu,
+ *   D' = part D'_mu,   D'' = part (part D''_mu + (1 - part) D'_mu),   E = part^2 E_mu
  * Empty row: -2 ln(alive exp(-D/2) + dead). */
 #pragma once
 
@@ -26,6 +29,15 @@
 #define SUM_HESSIAN 4  /* yy, y kappa, y t, kappa kappa, kappa t, t t */
 #define SUM_FISHER 10
 
+/* Counts of a row without those of its background: information on the logarithm of its flux. */
+FN pack load_counts_for(FIT_PARAMETERS, pack flux, pack background, pack expected)
+{
+    const pack counts_for = PDIVIDE(expected, PFMA(PACK_OF_ELEM(mr[KAPPA_SYSTEMATIC]), expected, PK(1.0)));
+    const pmask covered = AND(background > PK(0.0), flux > PK(0.0));
+    const pack part = PDIVIDE(flux - background, PSELECT(covered, flux, PK(1.0)));
+    return PSELECT(covered, pflush(counts_for * pflush(part * part)), counts_for);
+}
+
 FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
 {
     GLOBAL real *data = s + KAPPA_S_DATA;
@@ -35,11 +47,13 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
     TEAM_FOR_PACK(i, SPECTRUM_SLOTS_OF(mi)) {
         const pack energy = LOADP(data, SPECTRUM_ENERGY + i), flux = LOADP(data, SPECTRUM_FLUX + i),
                    zero = PK(0.0), floor = PK(MISFIT_FLOOR);
-        const pmask used = flux >= zero, some = flux > zero;
+        const pack background = LOADP(data, SPECTRUM_BACKGROUND + i);
+        const pmask used = flux >= zero, some = flux > background;
         const pack f = PSELECT(used, flux, zero), given = LOADP(data, SPECTRUM_GAIN + i);
         pack gain = given, expected = pflush(given * f), counts_for;
         if (weights == 0) {
-            counts_for = PDIVIDE(expected, PFMA(PACK_OF_ELEM(mr[KAPPA_SYSTEMATIC]), expected, PK(1.0)));
+            counts_for = load_counts_for(FIT_ARGUMENTS, f, background, expected);
+            STOREP(data, SPECTRUM_BACKGROUND + i, pflush(given * background));
         } else {
             if (weights == 1) {
                 const pack sigma =
@@ -61,7 +75,7 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
             PSELECT(energy > zero, pflush(PDIVIDE(channel, PSELECT(energy > zero, energy, PK(1.0)))), zero));
         /* with a held density empty rows count in starts if they have a logarithm */
         const pmask speaks = mi[KAPPA_DENSITY_HELD] && weights != 0 ? used : some;
-        STOREP(s + KAPPA_S_LOG_FLUX, i, m_log(PSELECT(some, f, PK(1.0))));
+        STOREP(s + KAPPA_S_LOG_FLUX, i, m_log(PSELECT(some, f - background, PK(1.0))));
         STOREP(s + KAPPA_S_COUNTS_FOR, i, PSELECT(speaks, counts_for, zero));
     }
     TEAM_IF(mi[KAPPA_FOLDED]) {
@@ -117,6 +131,21 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
             PSELECT(mixed, part * (r.curvature - pflush((one - part) * halved) * r.slope), r.curvature);
         r.slope = PSELECT(mixed, part * r.slope, r.slope);
         r.expectation = PSELECT(mixed, part * r.expectation, r.expectation);
+    }
+    return r;
+}
+
+/* The same with a mean of which the plasma brings `own`, the rest a background. */
+FN row_terms row_above_background(FIT_PARAMETERS, pack n, pack own, pack background)
+{
+    const pmask covered = background > PK(0.0);
+    row_terms r = row_by_counts(FIT_ARGUMENTS, n, own + background);
+    if (PANY(covered)) {
+        const pack part = PDIVIDE(own, PSELECT(covered, own + background, PK(1.0)));
+        const pack rest = pflush((PK(1.0) - part) * r.slope);
+        r.curvature = PSELECT(covered, part * PFMA(part, r.curvature, rest), r.curvature);
+        r.slope = PSELECT(covered, part * r.slope, r.slope);
+        r.expectation = PSELECT(covered, pflush(part * part) * r.expectation, r.expectation);
     }
     return r;
 }
@@ -190,7 +219,8 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
                zero = PK(0.0);
     row_terms r;
     if (mi[KAPPA_WEIGHTS] == 0)
-        r = row_by_counts(FIT_ARGUMENTS, expected, pflush(gain * flux));
+        r = row_above_background(FIT_ARGUMENTS, expected, pflush(gain * flux),
+                                 LOADP(s, KAPPA_S_DATA + SPECTRUM_BACKGROUND + i));
     else
         r = row_by_logarithm(expected, gain, flux);
     const pmask used = gain > zero;

@@ -9,8 +9,11 @@
  *
  * where K bounds -f''. The slopes of all cells are added before their sizes are taken.
  *
- * Is the deviance convex in all of a box? f'' >= a for each cell. If the sum of a (1, h') (1, h')^T is positive
- * definite, the deviance lies above a bowl of this curvature, and a box with the minimum in it is done. */
+ * with f'' >= a for each cell, and K = -a where a is negative. Where it is positive the cell's term is a
+ * bowl, a (dv + h' dr)^2 / 2, and the least of all bowls in the box is found in closed form.
+ *
+ * Is the deviance convex in all of a box? It is if the sum of a (1, h') (1, h')^T with all cells is positive
+ * definite. Then a box with the minimum in it is done. */
 #pragma once
 
 #include "losscone/counted_cells.h"
@@ -20,26 +23,27 @@
 #define LITTLE_LOST 0.2   /* of a cell's deviance: nobody asks for its least between corners */
 
 /* Sums of a box. */
-enum counted_sum { /* as many as COUNTED_NUMBERS */
-    SUM_VALUE,   /* each cell's better bound, without slopes */
-    SUM_BY_V,    /* slopes of cells with Taylor's formula */
-    SUM_BY_R,
-    SUM_CENTRE,  /* deviance at the centre of cells with small edges, and the least of the others */
-    SUM_ALL_BY_V,
-    SUM_ALL_BY_R,
-    SUM_CURVE,   /* of a, a h', a h'^2 */
-    SUM_ACROSS_LEAST,
-    SUM_ACROSS_MOST,
-    SUM_SQUARE,
-    SUM_LARGE,   /* cells whose edge moves more */
-    COUNTED_SUMS
+enum counted_sum {             /* as many as COUNTED_NUMBERS */
+                   SUM_CENTRE, /* deviance at the centre less what curvature takes */
+                   SUM_BY_V,
+                   SUM_BY_R,
+                   SUM_CURVE, /* of a, a h', a h'^2 with a > 0 */
+                   SUM_ACROSS_LEAST,
+                   SUM_ACROSS_MOST,
+                   SUM_SQUARE,
+                   SUM_ALL_CURVE, /* the same with any a and with f' h'' */
+                   SUM_ALL_ACROSS_LEAST,
+                   SUM_ALL_ACROSS_MOST,
+                   SUM_ALL_SQUARE,
+                   SUM_WITHOUT, /* cells without Taylor's formula */
+                   COUNTED_SUMS
 };
 
 typedef struct {
     real u0, u1, r0, r1;
     real u, r, half_v, half_r; /* the centre in v and r, half the sides */
     real per_r, per_r0, per_r1;
-    u32 curved;                /* U keeps its sign and size: Taylor's formula holds */
+    u32 curved; /* U keeps its sign and size: Taylor's formula holds */
 } counted_box;
 
 FN counted_box counted_box_of(real u0, real u1, real r0, real r1)
@@ -92,25 +96,26 @@ FN pack counted_least(counted_row row, counted_box box, counted_cells c)
 
 /* A cell in a box by Taylor's formula. */
 typedef struct {
-    pmask tame;                     /* the edge moves little */
-    pack value, slope, h;           /* f_c, f'_c, h' */
-    pack lost;                      /* what curvature takes at most */
-    pack curve, h_least, h_most;    /* a, and bounds of h' */
-    pack turned;                    /* least of f' h'' */
+    pmask tame;                  /* the edge moves little */
+    pack value, slope, h;        /* f_c, f'_c, h' */
+    pack lost;                   /* what curvature takes at most */
+    pack curve, h_least, h_most; /* a, and bounds of h' */
+    pack turned;                 /* least of f' h'' */
 } counted_taylor;
 
 /* The channel's edge in a box: z and what bounds it. */
 typedef struct {
-    pack z, below, spread;             /* at the centre, and half the range */
+    pack z, below, spread; /* at the centre, and half the range */
     pack normal, normal_most, normal_least;
-    pack part, part_most, part_least;  /* dz / d zeta in widths */
-    pack rest;                         /* most of |d^2 z / d zeta^2| */
+    pack part, part_most, part_least; /* dz / d zeta in widths */
+    pack rest;                        /* most of |d^2 z / d zeta^2| */
 } counted_edge;
 
 FN counted_edge counted_edge_of(counted_row row, pack e, pack moved)
 {
     const pack one = PK(1.0), spacecraft = PACK_OF(row.spacecraft), shrunk = one - smaller(moved, PK(0.75)),
-               sum = e + spacecraft, crossing = PSELECT(sum > PK(LOSSCONE_LEAST_ENERGY), sum, PK(LOSSCONE_LEAST_ENERGY)),
+               sum = e + spacecraft,
+               crossing = PSELECT(sum > PK(LOSSCONE_LEAST_ENERGY), sum, PK(LOSSCONE_LEAST_ENERGY)),
                nearest = e * shrunk + spacecraft,
                under = PSELECT(nearest > PK(LOSSCONE_LEAST_ENERGY), nearest, PK(LOSSCONE_LEAST_ENERGY)),
                per_both = pflush(PDIVIDE(e, crossing * under)), low = pflush(shrunk * crossing) * per_both;
@@ -132,43 +137,69 @@ FN counted_edge counted_edge_of(counted_row row, pack e, pack moved)
     return edge;
 }
 
+typedef struct {
+    pack least, most;
+} counted_range;
+
+/* l'' in the box: depth narrow n(z) (-z narrow part^2 + part (1 - part)), for U > 0 its opposite. */
+FN counted_range counted_bend(counted_row row, counted_box box, counted_edge edge)
+{
+    const pack zero = PK(0.0), narrow = PACK_OF(row.narrow), low = edge.z - edge.spread,
+               high = edge.z + edge.spread, part_most = pflush(edge.part_most * edge.part_most) * narrow,
+               part_least = pflush(edge.part_least * edge.part_least) * narrow;
+    const pack rest = row.spacecraft > R(0.0) ? edge.rest : zero,
+               less = row.spacecraft > R(0.0) ? zero : -edge.rest;
+    const pack up = PFMA(-low, PSELECT(low < zero, part_most, part_least), rest),
+               down = PFMA(-high, PSELECT(high > zero, part_most, part_least), less);
+    const pack size = PACK_OF((R(1.0) - row.inside) * row.narrow),
+               most = pflush(size * up * PSELECT(up > zero, edge.normal_most, edge.normal_least)),
+               least = pflush(size * down * PSELECT(down < zero, edge.normal_most, edge.normal_least));
+    counted_range range;
+    range.least = box.u < R(0.0) ? least : -most;
+    range.most = box.u < R(0.0) ? most : -least;
+    return range;
+}
+
 /* f'' = C'' l'^2 + C' l'' in the box, from the ranges of mean, l' and l''. */
 FN void counted_curves(counted_row row, counted_box box, counted_edge edge, pack level, counted_cells c,
                        pack moved, PRIVATE counted_taylor *t)
 {
-    const pack depth = PACK_OF(R(1.0) - row.inside), k = PACK_OF(row.k), narrow = PACK_OF(row.narrow), one = PK(1.0),
-               zero = PK(0.0), two = PK(2.0), count = c.count, scale = c.scale;
+    const pack depth = PACK_OF(R(1.0) - row.inside), k = PACK_OF(row.k), narrow = PACK_OF(row.narrow),
+               one = PK(1.0), zero = PK(0.0), two = PK(2.0), count = c.count, scale = c.scale;
     const pack reach = pflush(depth * edge.normal_most), half = reach * edge.spread,
                low = counted_mean_of(c, larger(level - half, PACK_OF(row.inside))),
                high = counted_mean_of(c, smaller(level + half, one));
     const pack under = low + k, wide = high + k, per_low = pflush(PDIVIDE(one, low * under)),
-               per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high, in_wide = high * per_high,
-               in_under = low * per_low;
+               per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high,
+               in_wide = high * per_high, in_under = low * per_low;
     const pack bent = count * pflush(in_high * in_high) - (count + k) * pflush(in_wide * in_wide);
     const pmask convex = bent > zero;
     const pack hollow = PSELECT(convex, zero, pflush(two * (count + k) * pflush(in_under * in_under)));
     const pack slope_low = two * k * (low - count) * per_low,
                slope_high = two * k * (high - count) * per_high,
-               most = PSELECT(convex, slope_high, larger(slope_high, two * k * positive(high - count) * per_low)),
+               most = PSELECT(convex, slope_high,
+                              larger(slope_high, two * k * positive(high - count) * per_low)),
                least = smaller(slope_low, slope_high);
-    const pack steep = pflush(edge.part_most * narrow), turn = pflush(edge.part_most * steep),
-               up = reach * narrow * PFMA(positive(edge.spread - edge.z), turn, edge.rest),
-               down = reach * narrow * PFMA(positive(edge.spread + edge.z), turn, edge.rest);
-    const pack rise = box.u < R(0.0) ? up : down, fall = box.u < R(0.0) ? down : up; /* of l'' */
-    const pack level_most = pflush(scale * reach * steep),
-               level_least = pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least));
-    const pack twist = pflush(scale * larger(positive(-least) * rise, positive(most) * fall));
-    const pack bend = PFMA(pflush(hollow * level_most), level_most, twist);
-    t->curve = PSELECT(convex, pflush(two * bent * level_least) * level_least, -pflush(hollow * level_most) * level_most) - twist;
-    t->lost = PK(0.5) * pflush(bend * moved) * moved;
-    t->turned = -pflush((box.u < R(0.0) ? positive(-least) : larger(positive(-least), positive(most))) * level_most);
+    const pack level_most = pflush(scale * reach * pflush(edge.part_most * narrow)),
+               level_least =
+                   pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least));
+    const counted_range bend = counted_bend(row, box, edge);
+    const pack twist = pflush(scale * smaller(smaller(least * bend.least, least * bend.most),
+                                              smaller(most * bend.least, most * bend.most)));
+    t->curve = PSELECT(convex, pflush(two * bent * level_least) * level_least,
+                       -pflush(hollow * level_most) * level_most) +
+               twist;
+    t->lost = PK(0.5) * pflush(positive(-t->curve) * moved) * moved;
+    t->turned =
+        -pflush((box.u < R(0.0) ? positive(-least) : larger(positive(-least), positive(most))) * level_most);
 }
 
 FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_cells c)
 {
     counted_taylor t;
     const real sign = box.u < R(0.0) ? R(-1.0) : R(1.0);
-    const pack one = PK(1.0), half_r = PACK_OF(box.half_r), room = counted_room(box.u, box.r, c.sine), near = room - half_r;
+    const pack one = PK(1.0), half_r = PACK_OF(box.half_r), room = counted_room(box.u, box.r, c.sine),
+               near = room - half_r;
     const pmask apart = near > PK(COUNTED_ROOM);
     const pack there = PSELECT(apart, room, one), beside = PSELECT(apart, near, one),
                beyond = PSELECT(apart, room + half_r, one),
@@ -180,12 +211,14 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
     t.h_most = PACK_OF(box.per_r0) + larger(a, b);
     const pack two = PFMA(a, a, box.u < R(0.0) ? PK(0.0) : PACK_OF(flush(box.per_r0 * box.per_r0))),
                moved = PFMA(larger(t.h_most, -t.h_least), half_r, PACK_OF(box.half_v));
-    const counted_edge edge = counted_edge_of(row, PACK_OF(sign * box.u * box.r) * PACK_OF(sign) * inverse, moved);
+    const counted_edge edge =
+        counted_edge_of(row, PACK_OF(sign * box.u * box.r) * PACK_OF(sign) * inverse, moved);
     const pack level = counted_level(row, box.u, edge.below), mean = counted_mean_of(c, level);
     t.tame = AND(apart, AND(edge.spread < PK(COUNTED_SMALL), moved < PK(0.75)));
     t.value = counted_cost(row.k, c, mean);
     t.slope = pflush(counted_slope(row.k, c, mean) *
-                     pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) * pflush(edge.normal * edge.part)));
+                     pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
+                            pflush(edge.normal * edge.part)));
     counted_curves(row, box, edge, level, c, moved, &t);
     t.turned = t.turned * two;
     const pack turning = box.u < R(0.0) ? positive(-t.slope) : size_of_pack(t.slope);
@@ -193,32 +226,31 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
     return t;
 }
 
-/* Adds a pack of cells with Taylor's formula to sums; returns its bounds. */
-FN pack counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE acc8 *sums)
+/* Adds a pack of cells to sums. least: their least deviances, where Taylor's formula may be worse. */
+FN void counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE acc8 *sums)
 {
-    const pack zero = PK(0.0);
-    const pmask tame = AND(here, t.tame), better = AND(tame, t.value - t.lost > least);
+    const pack zero = PK(0.0), bound = t.value - t.lost;
+    const pmask taken = AND(AND(here, t.tame), bound > least), without = AND(here, PNOT(taken)),
+                bowl = AND(taken, t.curve > zero);
     const pack across = t.slope * t.h, cross0 = t.curve * t.h_least, cross1 = t.curve * t.h_most,
                square0 = t.h_least * t.h_least, square1 = t.h_most * t.h_most,
-               inner = PSELECT(AND(t.h_least < zero, t.h_most > zero), zero, smaller(square0, square1));
-    const pack terms[COUNTED_SUMS] = {
-        zero,
-        PSELECT(better, t.slope, zero),
-        PSELECT(better, across, zero),
-        t.value,
-        t.slope,
-        across,
-        t.curve,
-        smaller(cross0, cross1),
-        larger(cross0, cross1),
-        PFMA(t.curve, PSELECT(t.curve > zero, inner, larger(square0, square1)), t.turned),
-        zero};
-    for (u32 n = SUM_BY_V; n < SUM_LARGE; n++)
-        sums[n].part[part] = sums[n].part[part] + PSELECT(tame, terms[n], zero);
-    const pmask wild = AND(here, PNOT(t.tame));
-    sums[SUM_CENTRE].part[part] = sums[SUM_CENTRE].part[part] + PSELECT(wild, least, zero);
-    sums[SUM_LARGE].part[part] = sums[SUM_LARGE].part[part] + PSELECT(AND(here, PNOT(tame)), PK(1.0), zero);
-    return PSELECT(better, t.value - t.lost, least);
+               inner = PSELECT(AND(t.h_least<zero, t.h_most> zero), zero, smaller(square0, square1)),
+               cross_least = smaller(cross0, cross1), cross_most = larger(cross0, cross1),
+               square = t.curve * PSELECT(t.curve > zero, inner, larger(square0, square1));
+    const pack terms[COUNTED_SUMS] = {PSELECT(taken, bound, least),
+                                      PSELECT(taken, t.slope, zero),
+                                      PSELECT(taken, across, zero),
+                                      PSELECT(bowl, t.curve, zero),
+                                      PSELECT(bowl, cross_least, zero),
+                                      PSELECT(bowl, cross_most, zero),
+                                      PSELECT(bowl, square, zero),
+                                      PSELECT(taken, t.curve, zero),
+                                      PSELECT(taken, cross_least, zero),
+                                      PSELECT(taken, cross_most, zero),
+                                      PSELECT(taken, square + t.turned, zero),
+                                      PSELECT(without, PK(1.0), zero)};
+    for (u32 n = 0; n < COUNTED_SUMS; n++)
+        sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
 }
 
 /* Sums of a row, to[sum * SWEEP_SLOTS]. */
@@ -226,7 +258,6 @@ FN_LARGE void counted_bound_row(COUNTED_PARAMETERS, counted_box box, u32 i, GLOB
 {
     const counted_row row = counted_row_of(mr, sweep, i);
     const counted_between between = counted_undecided(s, i, box.u0, box.u1, box.r0, box.r1);
-    const pack zero = PK(0.0);
     acc8 sums[COUNTED_SUMS];
     for (u32 n = 0; n < COUNTED_SUMS; n++) sums[n] = acc8_zero();
     for (u32 j = between.first & ~7u; j < between.last; j += 8)
@@ -237,15 +268,13 @@ FN_LARGE void counted_bound_row(COUNTED_PARAMETERS, counted_box box, u32 i, GLOB
             if (!PANY(here)) continue;
             const counted_taylor t = counted_taylor_of(row, box, c);
             const pmask asked = AND(here, PNOT(AND(t.tame, t.lost < PK(LITTLE_LOST))));
-            pack least = zero;
-            if (PANY(asked)) /* by cell: its neighbours in the pack must not matter */
-                least = PSELECT(asked, counted_least(row, box, c), zero);
-            const pack value = counted_add(t, here, least, part, sums);
-            sums[SUM_VALUE].part[part] = sums[SUM_VALUE].part[part] + PSELECT(here, value, zero);
+            pack least = PK(-1.0); /* below any */
+            if (PANY(asked))       /* by cell: its neighbours in the pack must not matter */
+                least = PSELECT(asked, counted_least(row, box, c), least);
+            counted_add(t, here, least, part, sums);
         }
     counted_put_sums(sums, COUNTED_SUMS, i, to);
     const real decided = counted_decided(s, i, between);
-    to[8 * (SUM_VALUE * SWEEP_SLOTS + i)] = to[8 * (SUM_VALUE * SWEEP_SLOTS + i)] + decided;
     to[8 * (SUM_CENTRE * SWEEP_SLOTS + i)] = to[8 * (SUM_CENTRE * SWEEP_SLOTS + i)] + decided;
 }
 
@@ -259,7 +288,8 @@ FN real limited_by(real x, real size)
     return x < -size ? -size : x > size ? size : x;
 }
 
-/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 for |v| <= half_v, |r| <= half_r; positive definite. */
+/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 in a box; the matrix is positive definite. */
+/* Least of g x + curve x^2 / 2 for |x| <= half. */
 FN real counted_edge_least(real g, real curve, real half)
 {
     const real at = limited_by(flush(DIVIDE(-g, curve)), half);
@@ -284,28 +314,48 @@ FN real counted_bowl(real gv, real gr, real vv, real vr, real rr, real half_v, r
     return least;
 }
 
+/* A symmetric matrix below that of a box for all of its h'; not `definite`: it is of no use. */
+typedef struct {
+    real vv, vr, rr;
+    u32 definite;
+} counted_matrix;
+
+FN counted_matrix counted_matrix_of(real vv, real across_least, real across_most, real rr)
+{
+    counted_matrix m;
+    m.definite = vv > R(0.0) && rr > R(0.0);
+    m.vv = m.vr = m.rr = R(0.0);
+    if (!m.definite) return m;
+    /* 2 |v r| <= shape v^2 + r^2 / shape */
+    const real open = R(0.5) * (across_most - across_least), shape = SQRT(flush(DIVIDE(rr, vv)));
+    m.vv = FMA(-open, shape, vv);
+    m.vr = R(0.5) * (across_least + across_most);
+    m.rr = rr - flush(DIVIDE(open, shape));
+    m.definite = m.vv > R(0.0) && m.rr > R(0.0) && flush(m.vv * m.rr) > m.vr * m.vr;
+    return m;
+}
+
 /* The bound from a box's sums. In a convex box with the point (u, r), where slopes vanish, no other point is
  * lower: UNBOUNDED_DEVIANCE. */
 FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u, real r)
 {
     real total[COUNTED_SUMS];
     for (u32 n = 0; n < COUNTED_SUMS; n++) total[n] = counted_total(rows, sums, n);
-    const real bound = total[SUM_VALUE] - size_of(total[SUM_BY_V]) * box.half_v -
-                       size_of(total[SUM_BY_R]) * box.half_r;
-    if (!box.curved) return bound;
     const u32 flat = box.u0 == box.u1; /* only r is free */
-    const real vv = flat ? R(1.0) : total[SUM_CURVE], rr = total[SUM_SQUARE];
-    if (!(vv > R(0.0) && rr > R(0.0))) return bound;
-    const real vr = flat ? R(0.0) : R(0.5) * (total[SUM_ACROSS_LEAST] + total[SUM_ACROSS_MOST]),
-               open = flat ? R(0.0) : R(0.5) * (total[SUM_ACROSS_MOST] - total[SUM_ACROSS_LEAST]),
-               shape = SQRT(flush(DIVIDE(rr, vv)));
-    /* 2 |v r| <= shape v^2 + r^2 / shape */
-    const real less_v = FMA(-open, shape, vv), less_r = rr - flush(DIVIDE(open, shape));
-    const u32 convex = less_v > R(0.0) && less_r > R(0.0) && flush(less_v * less_r) > vr * vr;
-    if (!convex) return bound;
-    if (total[SUM_LARGE] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 && r <= box.r1)
+    const real by_v = flat ? R(0.0) : total[SUM_BY_V],
+               bound = total[SUM_CENTRE] - size_of(by_v) * box.half_v - size_of(total[SUM_BY_R]) * box.half_r;
+    if (!box.curved) return bound;
+    const counted_matrix all = flat ? counted_matrix_of(R(1.0), R(0.0), R(0.0), total[SUM_ALL_SQUARE])
+                                    : counted_matrix_of(total[SUM_ALL_CURVE], total[SUM_ALL_ACROSS_LEAST],
+                                                        total[SUM_ALL_ACROSS_MOST], total[SUM_ALL_SQUARE]);
+    if (all.definite && total[SUM_WITHOUT] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 &&
+        r <= box.r1)
         return UNBOUNDED_DEVIANCE;
-    const real bowl = total[SUM_CENTRE] + counted_bowl(flat ? R(0.0) : total[SUM_ALL_BY_V], total[SUM_ALL_BY_R], less_v,
-                                                       vr, less_r, box.half_v, box.half_r);
+    const counted_matrix m = flat ? counted_matrix_of(R(1.0), R(0.0), R(0.0), total[SUM_SQUARE])
+                                  : counted_matrix_of(total[SUM_CURVE], total[SUM_ACROSS_LEAST],
+                                                      total[SUM_ACROSS_MOST], total[SUM_SQUARE]);
+    if (!m.definite) return bound;
+    const real bowl =
+        total[SUM_CENTRE] + counted_bowl(by_v, total[SUM_BY_R], m.vv, m.vr, m.rr, box.half_v, box.half_r);
     return bowl > bound ? bowl : bound;
 }

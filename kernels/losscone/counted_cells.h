@@ -89,10 +89,8 @@ FN void counted_prepare(COUNTED_PARAMETERS)
         counted_sort(COUNTED, i, n);
         counted_sums(row, s, i, n);
         (s + COUNTED_CELLS)[i] = REAL_OF(n);
-        (s + COUNTED_LOW)[i] =
-            FIRST(m_exp(PACK_OF(FMA(-COUNTED_SURE, width, row.centre)))) - row.spacecraft;
-        (s + COUNTED_HIGH)[i] =
-            FIRST(m_exp(PACK_OF(FMA(COUNTED_SURE, width, row.centre)))) - row.spacecraft;
+        (s + COUNTED_LOW)[i] = FIRST(m_exp(PACK_OF(FMA(-COUNTED_SURE, width, row.centre)))) - row.spacecraft;
+        (s + COUNTED_HIGH)[i] = FIRST(m_exp(PACK_OF(FMA(COUNTED_SURE, width, row.centre)))) - row.spacecraft;
     }
     TEAM_BARRIER();
 }
@@ -150,5 +148,6 @@ FN counted_between counted_undecided(GLOBAL const real *s, u32 i, real u0, real 
 /* Deviance of the row's other cells. Joins a row's first partial sum. */
 FN real counted_decided(GLOBAL const real *s, u32 i, counted_between b)
 {
-    return (s + COUNTED_BELOW)[i * COUNTED_STRIDE + b.first] + (s + COUNTED_ABOVE)[i * COUNTED_STRIDE + b.last];
+    return (s + COUNTED_BELOW)[i * COUNTED_STRIDE + b.first] +
+           (s + COUNTED_ABOVE)[i * COUNTED_STRIDE + b.last];
 }

@@ -131,11 +131,13 @@ FN counted_normal counted_normal_of(pack z)
 FN pack counted_level(counted_row row, real u, pack below)
 {
     const real depth = R(1.0) - row.inside;
-    return u < R(0.0) ? PFMA(PACK_OF(depth), below, PACK_OF(row.inside)) : PFMA(PACK_OF(-depth), below, PK(1.0));
+    return u < R(0.0) ? PFMA(PACK_OF(depth), below, PACK_OF(row.inside))
+                      : PFMA(PACK_OF(-depth), below, PK(1.0));
 }
 
 FN pack counted_level_at(counted_row row, real u, real r, pack sine)
 {
     const pack room = counted_room(u, r, sine);
-    return counted_level(row, u, counted_normal_of(counted_place(row, room, counted_crossing(row, u, r, room))).below);
+    return counted_level(
+        row, u, counted_normal_of(counted_place(row, room, counted_crossing(row, u, r, room))).below);
 }

@@ -3,8 +3,8 @@
  *   slices of U ─► bound ─► least bound first ─► descend from its centre if that is the lowest so far
  *                                             └─► halve the box
  *
- * A box goes if its bound reaches the lowest deviance, or if the deviance is convex in it and the lowest point
- * is inside. Slivers below BOX_SLIVER are lost. */
+ * A box goes if its bound reaches the lowest deviance, or if the deviance is convex in it and the lowest
+ * point is inside. Slivers below BOX_SLIVER are lost. */
 #pragma once
 
 #include "losscone/counted_bound.h"
@@ -12,18 +12,19 @@
 
 #define COUNTED_CLOSE LIMIT(1e-7, 2e-5) /* of 1 + deviance */
 #define BOX_SLIVER LIMIT(1e-9, 1e-5)    /* of r; of U, in parts of |U| + 1 V */
-#define SEARCH_EVERY 4u /* boxes: an early low point spares many */
+#define SEARCH_EVERY 4u                 /* boxes: an early low point spares many */
 #define SMALL_V R(0.04)
 #define SMALL_R R(0.012)
-#define COUNTED_STEPS 60
+#define COUNTED_TRIES 60u
 #define COUNTED_ENOUGH LIMIT(1e-10, 1e-6) /* a descent's gain, of 1 + deviance */
 #define COUNTED_SPACE R(2.0)              /* change of ln U that counts as much as that of ln r */
 
 #define COUNTED_BOX(i) (s + COUNTED_BOXES + COUNTED_ENTRY * (size_t)(i))
 
 /* Slices of U, cut at 0. */
-TABLE(elem, counted_edges, COUNTED_SLICES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0), ELEM(-50.0),
-                                             ELEM(-15.0),  ELEM(-4.0),   ELEM(0.0),    ELEM(4.0)};
+TABLE(elem, counted_edges, COUNTED_SLICES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0),
+                                              ELEM(-110.0), ELEM(-50.0),  ELEM(-15.0),
+                                              ELEM(-4.0),   ELEM(0.0),    ELEM(4.0)};
 
 /* Sums of a point's row: deviance, slopes by v and r, Fisher's matrix. */
 enum counted_point_sum { POINT_VALUE, POINT_BY_V, POINT_BY_R, POINT_VV, POINT_VR, POINT_RR, POINT_SUMS };
@@ -45,20 +46,24 @@ FN void counted_point_row(COUNTED_PARAMETERS, u32 i, real u, real r)
             const pack room = counted_room(u, r, c.sine), crossing = counted_crossing(row, u, r, room);
             const counted_normal normal = counted_normal_of(counted_place(row, room, crossing));
             const pack mean = counted_mean_of(c, counted_level(row, u, normal.below));
-            const pack h = PDIVIDE(one, PACK_OF(r)) + PDIVIDE(PACK_OF(sign), PSELECT(room > PK(COUNTED_ROOM), room, one));
-            const pack turn = PSELECT(room > PK(COUNTED_ROOM),
-                                      pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
-                                             normal.density *
-                                             (one - PDIVIDE(PACK_OF(row.spacecraft), crossing))),
-                                      zero);
+            const pack h = PDIVIDE(one, PACK_OF(r)) +
+                           PDIVIDE(PACK_OF(sign), PSELECT(room > PK(COUNTED_ROOM), room, one));
+            const pack turn =
+                PSELECT(room > PK(COUNTED_ROOM),
+                        pflush(c.scale * PACK_OF(-sign * (R(1.0) - row.inside) * row.narrow) *
+                               normal.density * (one - PDIVIDE(PACK_OF(row.spacecraft), crossing))),
+                        zero);
             const pack slope = pflush(counted_slope(row.k, c, mean) * turn),
-                       weight = pflush(PDIVIDE(PACK_OF(R(2.0) * row.k) * turn, mean * (mean + PACK_OF(row.k))) * turn);
-            const pack terms[POINT_SUMS] = {counted_cost(row.k, c, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
+                       weight = pflush(
+                           PDIVIDE(PACK_OF(R(2.0) * row.k) * turn, mean * (mean + PACK_OF(row.k))) * turn);
+            const pack terms[POINT_SUMS] = {
+                counted_cost(row.k, c, mean), slope, slope * h, weight, weight * h, pflush(weight * h) * h};
             for (u32 n = 0; n < POINT_SUMS; n++)
                 sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
         }
     counted_put_sums(sums, POINT_SUMS, i, s + COUNTED_POINT);
-    (s + COUNTED_POINT)[8 * i] = (s + COUNTED_POINT)[8 * i] + counted_decided(s, i, between); /* POINT_VALUE */
+    (s + COUNTED_POINT)[8 * i] =
+        (s + COUNTED_POINT)[8 * i] + counted_decided(s, i, between); /* POINT_VALUE */
 }
 
 typedef struct {
@@ -89,38 +94,53 @@ FN real limited_to(real x, real low, real high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Levenberg-Marquardt by Fisher's matrix (J. SIAM 11 (1963) 431), in the bounds u0 .. u1 of one sign. u0 ==
- * u1: only r. The whole team calls it. */
-FN_LARGE counted_point counted_descend(COUNTED_PARAMETERS, counted_point at, real u0, real u1)
+typedef struct {
+    real u, r;
+} counted_target;
+
+/* Where a step of Levenberg and Marquardt leads, within bounds; u0 == u1: only in r. */
+FN counted_target counted_step(CONSTANT elem *mr, counted_point at, real damping, real u0, real u1)
 {
     const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER);
+    const u32 outward = (at.by_v < R(0.0)) == (at.u < R(0.0)),
+              free_u = u0 < u1 && at.vv > R(0.0) && (outward ? at.u > u0 : at.u < u1),
+              free_r = at.rr > R(0.0) && (at.by_r < R(0.0) ? at.r < r1 : at.r > r0);
+    const real vv = at.vv * (R(1.0) + damping), rr = at.rr * (R(1.0) + damping),
+               det = FMA(vv, rr, -at.vr * at.vr);
+    real by_v = R(0.0), by_r = R(0.0);
+    if (free_u && free_r && det > R(0.0)) {
+        by_v = flush(DIVIDE(FMA(at.vr, at.by_r, -rr * at.by_v), det));
+        by_r = flush(DIVIDE(FMA(at.vr, at.by_v, -vv * at.by_r), det));
+    } else {
+        if (free_u) by_v = flush(DIVIDE(-at.by_v, vv));
+        if (free_r) by_r = flush(DIVIDE(-at.by_r, rr));
+    }
+    by_v = limited_by(by_v, R(1.0));
+    counted_target to;
+    to.u = free_u ? limited_to(at.u * FIRST(m_exp(PACK_OF(by_v))), u0, u1) : at.u;
+    to.r = limited_to(at.r + by_r, r0, r1);
+    return to;
+}
+
+/* Descends by Fisher's matrix (Marquardt, J. SIAM 11 (1963) 431) within u0 .. u1, which have one sign. The
+ * whole team calls it. */
+FN_LARGE counted_point counted_descend(COUNTED_PARAMETERS, counted_point at, real u0, real u1)
+{
     real damping = R(1e-3);
-    for (u32 step = 0; step < COUNTED_STEPS; step++) {
-        const u32 free_u = u0 < u1 && at.vv > R(0.0) && ((at.by_v < R(0.0)) == (at.u < R(0.0)) ? at.u > u0 : at.u < u1),
-                  free_r = at.rr > R(0.0) && (at.by_r < R(0.0) ? at.r < r1 : at.r > r0);
-        const real vv = at.vv * (R(1.0) + damping), rr = at.rr * (R(1.0) + damping),
-                   det = FMA(vv, rr, -at.vr * at.vr);
-        real by_v = R(0.0), by_r = R(0.0);
-        if (free_u && free_r && det > R(0.0)) {
-            by_v = flush(DIVIDE(FMA(at.vr, at.by_r, -rr * at.by_v), det));
-            by_r = flush(DIVIDE(FMA(at.vr, at.by_v, -vv * at.by_r), det));
-        } else {
-            if (free_u) by_v = flush(DIVIDE(-at.by_v, vv));
-            if (free_r) by_r = flush(DIVIDE(-at.by_r, rr));
-        }
-        by_v = limited_to(by_v, R(-1.0), R(1.0));
-        const real u = free_u ? limited_to(at.u * FIRST(m_exp(PACK_OF(by_v))), u0, u1) : at.u,
-                   r = limited_to(at.r + by_r, r0, r1);
-        if (u == at.u && r == at.r) return at;
-        const counted_point next = counted_at(COUNTED, u, r);
-        if (next.value < at.value) {
-            const real gain = at.value - next.value;
-            at = next;
-            damping = damping > R(1e-6) ? R(0.1) * damping : damping;
-            if (!(gain > COUNTED_ENOUGH * (R(1.0) + at.value))) return at;
-        } else {
-            damping = R(10.0) * damping;
-            if (damping > R(1e6)) return at;
+    u32 going = 1;
+    for (u32 step = 0; step < COUNTED_TRIES && going; step++) {
+        const counted_target to = counted_step(mr, at, damping, u0, u1);
+        going = to.u != at.u || to.r != at.r;
+        TEAM_IF(going) {
+            const counted_point next = counted_at(COUNTED, to.u, to.r);
+            if (next.value < at.value) {
+                going = at.value - next.value > COUNTED_ENOUGH * (R(1.0) + next.value);
+                at = next;
+                damping = damping > R(1e-6) ? R(0.1) * damping : damping;
+            } else {
+                damping = R(10.0) * damping;
+                going = damping < R(1e6);
+            }
         }
     }
     return at;
@@ -143,21 +163,24 @@ FN void counted_put(GLOBAL real *s, u32 i, real u0, real u1, real r0, real r1, r
     entry[4] = bound;
 }
 
-/* Takes the box of the least bound; the last takes its place. Returns its bound. */
-FN real counted_take(GLOBAL real *s, u32 count, PRIVATE counted_box *box)
+/* Moves the box of the least bound to COUNTED_TURN; the last takes its place. */
+FN void counted_take(GLOBAL real *s, u32 count)
 {
+    GLOBAL real *turn = s + COUNTED_TURN;
     u32 least = 0;
     for (u32 i = 1; i < count; i++) least = COUNTED_BOX(i)[4] < COUNTED_BOX(least)[4] ? i : least;
-    const real bound = COUNTED_BOX(least)[4];
-    *box = counted_box_at(COUNTED_BOX(least));
-    for (u32 n = 0; n < COUNTED_ENTRY; n++) COUNTED_BOX(least)[n] = COUNTED_BOX(count - 1)[n];
-    return bound;
+    for (u32 n = 0; n < COUNTED_ENTRY; n++) {
+        turn[n] = COUNTED_BOX(least)[n];
+        COUNTED_BOX(least)[n] = COUNTED_BOX(count - 1)[n];
+    }
+    s[COUNTED_WAITING] = REAL_OF(count - 1);
 }
 
 /* Halves, in U or in r. */
 FN void counted_halve(GLOBAL real *s, counted_box box)
 {
-    const real wide = box.curved ? R(2.0) * box.half_v : flush(DIVIDE(box.u1 - box.u0, R(10.0) + size_of(box.u0 + box.u1))),
+    const real wide = box.curved ? R(2.0) * box.half_v
+                                 : flush(DIVIDE(box.u1 - box.u0, R(10.0) + size_of(box.u0 + box.u1))),
                tall = flush(DIVIDE(COUNTED_SPACE * (box.r1 - box.r0), box.r));
     const u32 in_r = tall > wide || box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
     const u32 n = U32_OF(s[COUNTED_WAITING]);
@@ -171,7 +194,7 @@ FN u32 counted_is_small(counted_box box)
     return box.curved && box.half_v < SMALL_V && box.half_r < SMALL_R;
 }
 
-/* Bounds of boxes `first` .. `last` - 1, which take the places of those that stay. The whole team calls it. */
+/* Bounds boxes `first` .. `last` - 1; those that stay move up. The whole team calls it. */
 FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real limit, real u, real r)
 {
     const u32 rows = sweep_rows(mi);
@@ -200,7 +223,8 @@ FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real 
 
 FN void counted_begin(COUNTED_PARAMETERS, real u0, real u1)
 {
-    const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER), middle = R(0.5) * (r0 + r1);
+    const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER),
+               middle = R(0.5) * (r0 + r1);
     real low = u0;
     u32 n = 0;
     for (u32 k = 0; k <= COUNTED_SLICES; k++) {
@@ -225,68 +249,70 @@ FN real counted_most_u(real u1, real u)
     return u < R(0.0) && u1 > R(0.0) ? R(-1e-6) : u1;
 }
 
+FN u32 counted_is_sliver(counted_box box)
+{
+    return box.r1 - box.r0 < BOX_SLIVER && box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
+}
+
+/* Looks for a lower point from the box's centre. The whole team calls it. */
+FN_LARGE counted_point counted_look(COUNTED_PARAMETERS, counted_box box, counted_point best, real lowest,
+                                    real u0, real u1)
+{
+    const counted_point centre = counted_at(COUNTED, box.u, box.r);
+    TEAM_IF(centre.value < lowest) {
+        const counted_point found =
+            counted_descend(COUNTED, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u));
+        best = found.value < best.value ? found : best;
+    }
+    return best;
+}
+
+/* Bounds below which boxes are of interest. */
+FN real counted_interest(counted_point best, real limit)
+{
+    const real lowest = best.value < limit ? best.value : limit;
+    return lowest - COUNTED_CLOSE * (R(1.0) + lowest);
+}
+
 /* The lowest point in u0 .. u1, if it is below `limit`: value UNBOUNDED_DEVIANCE says that there is none.
  * COUNTED_PROVEN: no point has less. The whole team calls it, up to a barrier. */
 FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real limit)
 {
     counted_point best;
+    real proven = UNBOUNDED_DEVIANCE;
     best.value = UNBOUNDED_DEVIANCE;
     best.u = best.r = R(-1e30);
+    best.by_v = best.by_r = best.vv = best.vr = best.rr = R(0.0);
     TEAM_BARRIER();
     ONE_WORKER counted_begin(COUNTED, u0, u1);
     TEAM_BARRIER();
-    const u32 slices = U32_OF(s[COUNTED_FOUND]);
-    counted_judge(COUNTED, 0, slices, R(0.0), limit, best.u, best.r);
-    real proven = UNBOUNDED_DEVIANCE;
-    u32 turns = 0;
+    counted_judge(COUNTED, 0, U32_OF(s[COUNTED_FOUND]), R(0.0), limit, best.u, best.r);
     u32 waiting = U32_OF(s[COUNTED_WAITING]);
-    while (waiting > 0) {
+    for (u32 turn = 0; waiting > 0; turn++) {
         TEAM_BARRIER();
-        counted_box box = counted_box_at(COUNTED_BOX(0));
-        ONE_WORKER
-        {
-            const real least = counted_take(s, waiting, &box);
-            GLOBAL real *turn = s + COUNTED_TURN;
-            turn[0] = box.u0;
-            turn[1] = box.u1;
-            turn[2] = box.r0;
-            turn[3] = box.r1;
-            turn[4] = least;
-            s[COUNTED_WAITING] = REAL_OF(waiting - 1);
-        }
+        ONE_WORKER counted_take(s, waiting);
         TEAM_BARRIER();
-        box = counted_box_at(s + COUNTED_TURN);
-        const real least = (s + COUNTED_TURN)[4], lowest = best.value < limit ? best.value : limit,
-                   enough = lowest - COUNTED_CLOSE * (R(1.0) + lowest);
-        const u32 full = waiting + 1 >= COUNTED_BOXES_MOST || s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]);
-        if (least >= enough || full) {
-            proven = least;
-            break;
+        const counted_box box = counted_box_at(s + COUNTED_TURN);
+        const real least = (s + COUNTED_TURN)[4];
+        const u32 full = waiting + 1 >= COUNTED_BOXES_MOST ||
+                         s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]),
+                  ends = full || least >= counted_interest(best, limit), sliver = counted_is_sliver(box),
+                  first = best.value == UNBOUNDED_DEVIANCE && counted_is_small(box);
+        waiting = ends ? 0 : waiting - 1;
+        proven = ends ? least : proven;
+        TEAM_IF(!ends && (turn % SEARCH_EVERY == 0 || first || sliver)) {
+            best = counted_look(COUNTED, box, best, best.value < limit ? best.value : limit, u0, u1);
         }
-        const u32 turn = turns++;
-        if (turn % SEARCH_EVERY == 0 || (best.value == UNBOUNDED_DEVIANCE && counted_is_small(box))) {
-            const counted_point centre = counted_at(COUNTED, box.u, box.r);
-            if (centre.value < lowest) {
-                const counted_point found = counted_descend(COUNTED, centre, counted_least_u(u0, centre.u),
-                                                            counted_most_u(u1, centre.u));
-                best = found.value < best.value ? found : best;
-            }
-        }
-        const real now = best.value < limit ? best.value : limit;
-        const u32 sliver = box.r1 - box.r0 < BOX_SLIVER && box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
-        waiting = waiting - 1;
-        if (!sliver) {
+        TEAM_IF(!ends && !sliver) {
             ONE_WORKER counted_halve(s, box);
             TEAM_BARRIER();
-            counted_judge(COUNTED, waiting, waiting + 2, least, now - COUNTED_CLOSE * (R(1.0) + now), best.u, best.r);
+            counted_judge(COUNTED, waiting, waiting + 2, least, counted_interest(best, limit), best.u,
+                          best.r);
             waiting = U32_OF(s[COUNTED_WAITING]);
         }
     }
     TEAM_BARRIER();
-    ONE_WORKER
-    {
-        s[COUNTED_PROVEN] = proven < best.value ? proven : best.value;
-    }
+    ONE_WORKER s[COUNTED_PROVEN] = proven < best.value ? proven : best.value;
     TEAM_BARRIER();
     return best;
 }

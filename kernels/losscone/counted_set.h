@@ -27,7 +27,8 @@ FN real set_between(counted_point in, counted_point out, real least, real limit)
 }
 
 /* A potential outside, from one inside on. Inside at the bound: that is returned. */
-FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in, real limit, real bound, real step)
+FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in, real limit, real bound,
+                                   real step)
 {
     const real origin = in->u;
     real away = step;
@@ -42,25 +43,38 @@ FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in
     return next;
 }
 
+/* Brings `in` and `out` together. The whole team calls it. */
+FN_LARGE counted_point set_cut(COUNTED_PARAMETERS, PRIVATE counted_point *in, counted_point out,
+                               counted_point best, real limit)
+{
+    for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in->u) > SET_NEAR * size_of(out.u - best.u); cut++) {
+        const counted_point next = set_near(COUNTED, set_between(*in, out, best.value, limit), in->r);
+        if (next.value > limit)
+            out = next;
+        else
+            *in = next;
+    }
+    return out;
+}
+
 /* The end on one side of the minimum: the nearest potential known to be outside, or the bound. */
 FN_LARGE real set_end(COUNTED_PARAMETERS, counted_point best, real limit, real bound, real step)
 {
     counted_point in = best;
-    for (u32 turn = 0; turn < SET_TURNS; turn++) {
+    real end = best.u;
+    u32 open = 1;
+    for (u32 turn = 0; turn < SET_TURNS && open; turn++) {
         counted_point out = set_outside(COUNTED, &in, limit, bound, step);
-        if (out.value <= limit) return out.u;
-        for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in.u) > SET_NEAR * size_of(out.u - best.u); cut++) {
-            const counted_point next = set_near(COUNTED, set_between(in, out, best.value, limit), in.r);
-            if (next.value > limit)
-                out = next;
-            else
-                in = next;
+        end = out.u;
+        open = out.value > limit;
+        TEAM_IF(open) {
+            out = set_cut(COUNTED, &in, out, best, limit);
+            end = out.u;
+            in = counted_search(COUNTED, out.u, out.u, limit);
+            open = in.value <= limit;
         }
-        const counted_point other = counted_search(COUNTED, out.u, out.u, limit);
-        if (other.value > limit) return out.u;
-        in = other;
     }
-    return in.u;
+    return end;
 }
 
 /* Half the width that the curvature at the minimum promises. */

@@ -86,7 +86,7 @@ enum search_answer {
 
 /* Numbers behind a sweep of counts. */
 enum counted_tail {
-    COUNTED_TAIL_K, /* 1 / relative variance beside that of counting */
+    COUNTED_TAIL_K,    /* 1 / relative variance beside that of counting */
     COUNTED_TAIL_FROM, /* bounds of U */
     COUNTED_TAIL_TO,
     COUNTED_TAIL_U, /* of sets: the minimum */

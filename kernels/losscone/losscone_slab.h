@@ -197,11 +197,11 @@ enum bootstrap_slab {
 #define COUNTED_SLICES 9
 #define COUNTED_BOXES_MOST 1024
 #define COUNTED_ENTRY 8 /* U, r from and to, bound */
-#define COUNTED_NUMBERS 11
+#define COUNTED_NUMBERS 12
 enum counted_slab {
     COUNTED_WAITING = CELLS_SIZE, /* boxes */
-    COUNTED_BOUNDED, /* boxes so far */
-    COUNTED_FOUND,   /* slices */
+    COUNTED_BOUNDED,              /* boxes so far */
+    COUNTED_FOUND,                /* slices */
     COUNTED_PROVEN,
     PLACE8(COUNTED_TURN, COUNTED_ENTRY),
     PLACE8(COUNTED_CELLS, SWEEP_SLOTS), /* reflected valid cells */

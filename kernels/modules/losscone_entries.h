@@ -9,6 +9,6 @@
     X(losscone_evolve)     \
     X(losscone_profile)    \
     X(losscone_confidence) \
-    X(losscone_bootstrap)   \
+    X(losscone_bootstrap)  \
     X(losscone_counted)    \
     X(losscone_counted_set)

@@ -9,6 +9,6 @@
     X(losscone_medium_evolve)     \
     X(losscone_medium_profile)    \
     X(losscone_medium_confidence) \
-    X(losscone_medium_bootstrap)   \
+    X(losscone_medium_bootstrap)  \
     X(losscone_medium_counted)    \
     X(losscone_medium_counted_set)

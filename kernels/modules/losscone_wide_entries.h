@@ -9,6 +9,6 @@
     X(losscone_wide_evolve)     \
     X(losscone_wide_profile)    \
     X(losscone_wide_confidence) \
-    X(losscone_wide_bootstrap)   \
+    X(losscone_wide_bootstrap)  \
     X(losscone_wide_counted)    \
     X(losscone_wide_counted_set)

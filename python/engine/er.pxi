@@ -84,11 +84,15 @@ cdef class Day:
         """(the same day in other memory)"""
         return day_join([self])[0]
 
-    def subtract_background(self, theta):
+    def find_background(self, theta):
         """Rates, n."""
         cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta"), rate = new_array(self.c.n)
-        paritas_er_subtract_background(self.c, at.at, rate.at)
+        paritas_er_find_background(self.c, at.at, rate.at)
         return rate.array
+
+    def subtract_background(self, rate):
+        cdef Array at = array_of(rate, (self.c.n,), "rate")
+        paritas_er_subtract_background(self.c, at.at)
 
     def mask_counts(self, theta, double least):
         cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta")

@@ -8,18 +8,19 @@ cdef class SpectrumArrays:
     cdef readonly Py_ssize_t n, rows
     cdef paritas_spectra c
 
-    def __init__(self, energy, flux, sensitivity=None, counts=None):
+    def __init__(self, energy, flux, sensitivity=None, counts=None, background=None):
         cdef Array energies = array_of(energy, (-1, -1), "energy")
         self.n, self.rows = energies.n, energies.array.shape[1]
         cdef tuple shape = (self.n, self.rows)
         cdef Array fluxes = array_of(flux, shape, "flux")
         cdef Array least = array_of(sensitivity, shape, "sensitivity")
         cdef Array counted = array_of(counts, shape, "counts")
-        self.held = energies, fluxes, least, counted
+        cdef Array lost = array_of(background, shape, "background")
+        self.held = energies, fluxes, least, counted, lost
         self.c = paritas_spectra_default
         self.c.rows = self.rows
         self.c.n, self.c.energy, self.c.flux = self.n, energies.at, fluxes.at
-        self.c.sensitivity, self.c.counts = least.at, counted.at
+        self.c.sensitivity, self.c.counts, self.c.background = least.at, counted.at, lost.at
 
 
 def kappa_flux(plasma, energy, Engine engine=None):
@@ -73,20 +74,22 @@ def kappa_response(energy, double width):
 
 
 def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None,
-                   exposure=None):
-    """`omni`, `coverage`, `sensitivity`, `counts` and `error`, n x rows each. None: Lunar Prospector's.
-    exposure: of another instrument, rows x cells like its solid_angle; theta is not read."""
+                   exposure=None, rate=None):
+    """`omni`, `coverage`, `sensitivity`, `counts`, `error` and `background`, n x rows each. None: Lunar
+    Prospector's, and no background. exposure: of another instrument, rows x cells like its solid_angle; theta
+    is not read."""
     cdef Array measured = array_of(flux, ANY_GRID, "flux")
     cdef Py_ssize_t n = measured.n, rows = measured.array.shape[1], cells = measured.array.shape[2]
     cdef tuple grid = (rows, cells)
     cdef Array at = array_of(energy, (n, rows), "energy")
     cdef Array direction = array_of(cosine, (n, rows, cells), "cosine")
     cdef Array inclination = held(None), angle, exposed = array_of(exposure, grid, "exposure")
+    cdef Array rates = array_of(rate, (n,), "background_rate")
     cdef paritas_cells sensor = paritas_cells_default
     cdef paritas_spectrum_request request = paritas_spectrum_request_default
     cdef Array omni = new_matrix(n, rows), coverage = new_matrix(n, rows)
     cdef Array sensitivity = new_matrix(n, rows), counts = new_matrix(n, rows)
-    cdef Array error = new_matrix(n, rows)
+    cdef Array error = new_matrix(n, rows), background = new_matrix(n, rows)
     if exposure is None:
         if grid != (SWEEP_ROWS, SWEEP_CELLS):
             raise InvalidArgument(f"exposure: not given; sweeps of {rows} energies and {cells} directions "
@@ -105,9 +108,11 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
     request.energy, request.flux, request.cosine = at.at, measured.at, direction.at
     request.omni, request.coverage, request.sensitivity = omni.at, coverage.at, sensitivity.at
     request.counts, request.error = counts.at, error.at
+    request.rate, request.background = rates.at, background.at
     paritas_kappa_spectrum(&request)
     return SimpleNamespace(omni=omni.array, coverage=coverage.array, sensitivity=sensitivity.array,
-                           counts=counts.array, error=error.array)
+                           counts=counts.array, error=error.array,
+                           background=None if rate is None else background.array)
 
 
 def kappa_fit(SpectrumArrays spectra not None, paritas_kappa_options options, Engine engine=None,

@@ -212,7 +212,8 @@ class Day:
     copy: Callable[[], Day]
     mask_sunlight: Callable[[Any, float], None]
     mask_polarity: Callable[[], None]
-    subtract_background: _FloatsAnswer
+    find_background: _FloatsAnswer
+    subtract_background: Callable[[Any], None]
     mask_counts: Callable[[Any, float], None]
 
 class Geometry:
@@ -291,7 +292,9 @@ losscone_mask: Callable[..., None]
 
 class SpectrumArrays:
     n: int
-    def __init__(self, energy: Any, flux: Any, sensitivity: Any = None, counts: Any = None) -> None: ...
+    def __init__(
+        self, energy: Any, flux: Any, sensitivity: Any = None, counts: Any = None, background: Any = None
+    ) -> None: ...
 
 kappa_flux: _FloatsAnswer
 kappa_temperature: _FloatsAnswer

@@ -65,7 +65,8 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
 @dataclass(repr=False)
 class Spectra(Summarised):
     """n spectra of up to 64 energies, arrays (n, rows): energy, flux, and what fit weights need. coverage:
-    measured part of the hemisphere."""
+    measured part of the hemisphere. background: flux of no plasma, which `flux` is less; fits of counts know
+    its noise."""
 
     energy: Floats
     flux: Floats
@@ -73,6 +74,7 @@ class Spectra(Summarised):
     counts: Floats | None = None
     coverage: Floats | None = None
     error: Floats | None = None
+    background: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -81,12 +83,16 @@ class Spectra(Summarised):
         """Spectra outside a spacecraft potential (V, one or n): energies less the potential. Fluxes keep
         their phase-space density, or, without liouville, their values."""
         energy = self.energy - numbers(potential).reshape(-1, 1)
+        part = energy / self.energy if liouville else 1.0
         return replace(
-            self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
+            self,
+            energy=energy,
+            flux=self.flux * part,
+            background=None if self.background is None else self.background * part,
         )
 
     def arrays(self) -> _engine.SpectrumArrays:
-        return _engine.SpectrumArrays(self.energy, self.flux, self.sensitivity, self.counts)
+        return _engine.SpectrumArrays(self.energy, self.flux, self.sensitivity, self.counts, self.background)
 
 
 def spectrum(
@@ -99,14 +105,16 @@ def spectrum(
     geometric_factor: float | None = None,
     accumulation: float | None = None,
     exposure: ArrayLike | None = None,
+    background_rate: ArrayLike | None = None,
 ) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
     energy (n, rows), flux (n, rows, cells) in 1/(cm^2 s sr eV), cosine (n, rows, cells) of the pitch angle,
     above 0 incident; NaN is masked. Of Lunar Prospector's 15 rows of 88 cells: theta, inclinations of the
     cells in degrees (None: built-in); geometric_factor (cm^2 sr), accumulation (s a row): default the
-    instrument's. Of another instrument: solid_angle (sr) and exposure (cm^2 sr s), (cells,) or (rows, cells);
-    a cell where one of the two is not above 0 does not exist."""
+    instrument's; background_rate (n): counts/s of a cell that no electron made, to be subtracted; None: none.
+    Of another instrument: solid_angle (sr) and exposure (cm^2 sr s), (cells,) or (rows, cells); a cell where
+    one of the two is not above 0 does not exist."""
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(numbers(energy))
     if exposure is not None:
@@ -114,9 +122,25 @@ def spectrum(
         exposure = np.broadcast_to(numbers(exposure), grid)
         solid_angle = None if solid_angle is None else np.broadcast_to(numbers(solid_angle), grid)
     found = _engine.kappa_spectrum(
-        inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation, exposure
+        inclination,
+        energies,
+        flux,
+        cosine,
+        solid_angle,
+        geometric_factor,
+        accumulation,
+        exposure,
+        background_rate,
     )
-    return Spectra(energies, found.omni, found.sensitivity, found.counts, found.coverage, found.error)
+    return Spectra(
+        energies,
+        found.omni,
+        found.sensitivity,
+        found.counts,
+        found.coverage,
+        found.error,
+        found.background,
+    )
 
 
 @dataclass(repr=False)

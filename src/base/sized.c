@@ -16,6 +16,7 @@ static const struct {
                {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
                {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},
+               {"paritas_sweeps", offsetof(paritas_sweeps, measured)},
                {"paritas_toys_options", offsetof(paritas_toys_options, importance)}};
 
 static bool is_known(const char *type, size_t size, size_t now)

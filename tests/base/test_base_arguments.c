@@ -124,7 +124,8 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_er_mask_sunlight, (C, P(day), P(theta), 0.0))                                                \
     F(paritas_er_mask_polarity, (C, P(day)))                                                               \
     F(paritas_er_mask_counts, (C, P(day), P(theta), 0.0))                                                  \
-    F(paritas_er_subtract_background, (C, P(day), P(theta), NULL))                                         \
+    F(paritas_er_find_background, (C, P(day), P(theta), P(rate)))                                          \
+    F(paritas_er_subtract_background, (C, P(day), P(rate)))                                                \
     F(paritas_days_find, (C, 1, P(paths), 0, 0, 0, P(days)))                                               \
     F(paritas_day_read, (C, P(files), NULL, P(shares), P(day)))                                            \
     F(paritas_day_join, (C, 1, P(parts), P(shares), P(day)))                                               \

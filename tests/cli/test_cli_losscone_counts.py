@@ -1,5 +1,6 @@
 """Counted electrons from outside: synthetic counts, and fits that know them."""
 
+import csv
 import json
 
 import pytest
@@ -21,6 +22,25 @@ def test_sets_of_counted_electrons_hold_the_truth(truth):
     careless = ["--least-counts", 0, "--subtract-background", "none"]
     (without,) = injected(*wind, "--truth", truth, "--response", truth, *careless)
     assert without["set_coverage"] < 0.5
+
+
+def found_potentials(folder, *options):
+    out = folder / "kappa"
+    done = run("kappa", "fit", folder, "--geometry", folder / "truth.csv", "-o", out, "--overwrite", *options)
+    assert done.returncode == 0, done.stderr
+    lines = (out / "kappa_1998-01-16.csv").read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+    rates = [float(row["background_rate"]) for row in rows]
+    return sum(row["spacecraft_potential_status"] == "found" for row in rows), rates
+
+
+def test_a_background_costs_no_potential_of_the_spacecraft(tmp_path):
+    wind = ["--region", "solar-wind", "--counts", "--background-rate", 10, "--sweeps", 40]
+    assert run("losscone", "synthesize", "-o", tmp_path, *wind).returncode == 0
+    found, rates = found_potentials(tmp_path)
+    assert found >= 38 and sum(8.0 < rate < 12.5 for rate in rates) >= 37
+    without, rates = found_potentials(tmp_path, "--subtract-background", "none")
+    assert without < 10 and not any(rates)
 
 
 def test_a_steep_spectrum_does_not_bias_the_folded_edge():

@@ -191,6 +191,42 @@ TEST(of_two_fits_the_lesser_misfit_is_preferred)
     assert_int_equal(paritas_losscone_flags(NULL, NULL), PARITAS_QUALITY_NO_FIT);
 }
 
+/* 10 counts/s of background cost the spacecraft's potential once. */
+TEST(plasmas_and_potentials_are_found_above_a_background)
+{
+    enum { N = DAYS_MOST };
+    static const paritas_region regions[] = {PARITAS_REGION_SOLAR_WIND, PARITAS_REGION_LOBE};
+    static const size_t most_lost[] = {2, 4}; /* more than without a background */
+    static const double moved[] = {0.1, 1.0};
+    for (size_t r = 0; r < COUNT(regions); r++) {
+        size_t found[2] = {0};
+        double bias[2] = {0.0};
+        for (int covered = 0; covered < 2; covered++) {
+            paritas_synthetic_options draw = PARITAS_SYNTHETIC_OPTIONS_DEFAULT;
+            paritas_day_options options = PARITAS_DAY_OPTIONS_DEFAULT;
+            paritas_day_sweeps *sweeps;
+            paritas_er_day *day;
+            paritas_synthetic_region(regions[r], &draw);
+            draw.noise_lower = draw.noise_upper = 0.0;
+            draw.counts = 1;
+            draw.background_rate = covered ? 10.0 : 0.0;
+            assert_int_equal(draw_day(context, &draw, N, truth, &day), PARITAS_OK);
+            assert_int_equal(paritas_day_prepare(context, &options, NULL, day, &sweeps), PARITAS_OK);
+            assert_int_equal(paritas_day_plasma(context, &options, day, sweeps), PARITAS_OK);
+            for (size_t k = 0; k < N; k++) {
+                if (!covered) assert_true(sweeps->rate[k] == 0.0);
+                if (sweeps->potentials[k].status != PARITAS_POTENTIAL_FOUND) continue;
+                found[covered]++;
+                bias[covered] += sweeps->potentials[k].potential - truth[4][k];
+            }
+            paritas_day_sweeps_free(sweeps);
+            paritas_er_day_free(day);
+        }
+        assert_true(found[1] + most_lost[r] >= found[0]);
+        ASSERT_CLOSE(bias[1] / (double)found[1], bias[0] / (double)found[0], moved[r]);
+    }
+}
+
 TEST(wrong_options_are_refused)
 {
     paritas_er_day *day;
@@ -230,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_wrong_polarity_is_the_cause_of_a_day_without_good_sweeps),
         cmocka_unit_test(what_a_sweep_lacks_has_a_word),
         cmocka_unit_test(of_two_fits_the_lesser_misfit_is_preferred),
+        cmocka_unit_test(plasmas_and_potentials_are_found_above_a_background),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests_name("days", tests, open_folder, close_folder);

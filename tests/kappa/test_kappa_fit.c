@@ -256,7 +256,10 @@ TEST(objectives_and_fits_are_the_reference_ones)
 static void check_second_differences(size_t rows)
 {
     struct set set = make_set_of(rows, 60, 3, 0.1);
+    double *background = room_for(60 * rows);
     set.flux[4] = 0;
+    for (size_t i = 0; i < 60 * rows; i++) background[i] = i / rows % 2 ? 30.0 / set.sensitivity[i] : 0.0;
+    set.spectra.background = background;
     paritas_context *context = open_with(NULL, 0, 1, 64);
     for (int weights = 0; weights < 3; weights += 2)
         for (int folded = 0; folded < 2; folded++) {
@@ -271,7 +274,8 @@ static void check_second_differences(size_t rows)
                                              .energy = set.energy + k * rows,
                                              .flux = set.flux + k * rows,
                                              .sensitivity = set.sensitivity + k * rows,
-                                             .rows = rows};
+                                             .rows = rows,
+                                             .background = background + k * rows};
                 assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
                 if (r->kappa_state != PARITAS_PARAMETER_FREE || r->theta_state != PARITAS_PARAMETER_FREE)
                     continue;
@@ -311,6 +315,79 @@ static void check_second_differences(size_t rows)
             free(results);
         }
     paritas_close(context);
+    free(background);
+    free_set(&set);
+}
+
+/* -2 ln of the likelihood of counts N with mean mu, over its value at mu = N. */
+static double counts_misfit(double counts, double mean, double systematic)
+{
+    const double s = systematic * systematic;
+    return 2 * ((counts > 0 ? counts * log(counts / mean) : 0) -
+                (counts + 1 / s) * log((1 + s * counts) / (1 + s * mean)));
+}
+
+TEST(a_background_is_a_part_of_the_mean_counts)
+{
+    enum { N = 20 };
+    struct set set = make_set(N, 12, 0.1);
+    double background[N * ROWS], flux[N * ROWS], sum, misfit;
+    paritas_kappa_options options = default_options();
+    paritas_context *context = open_with(NULL, 0, 1, 64);
+    options.response = 0;
+    options.dead = 0;
+    for (size_t k = 0; k < N; k++) {
+        const paritas_spectra one = {.size = sizeof(paritas_spectra),
+                                     .n = 1,
+                                     .energy = set.energy + k * ROWS,
+                                     .flux = set.flux + k * ROWS,
+                                     .sensitivity = set.sensitivity + k * ROWS,
+                                     .background = background + k * ROWS};
+        const double *sensitivity = one.sensitivity;
+        ASSERT_OK(context, paritas_kappa_flux(context, 1, &set.truth[k], ROWS, one.energy, flux));
+        sum = 0;
+        for (size_t i = 0; i < ROWS; i++) {
+            const double b = i % 3 ? 20.0 * i / sensitivity[i] : 0;
+            background[k * ROWS + i] = b;
+            if (i == 14) set.flux[k * ROWS + i] = -0.5 * b; /* fewer counts than the background brings */
+            sum += counts_misfit(sensitivity[i] * (one.flux[i] + b), sensitivity[i] * (flux[i] + b),
+                                 options.systematic);
+        }
+        ASSERT_OK(context, paritas_kappa_misfit(context, &one, &options, 1, &set.truth[k], &misfit));
+        ASSERT_CLOSE(misfit, sum, 1e-8 * (1 + sum));
+    }
+    paritas_close(context);
+    free_set(&set);
+}
+
+TEST(plasmas_are_found_above_their_background_and_none_changes_no_bit)
+{
+    enum { N = 40 };
+    struct set set = make_set(N, 13, -1);
+    double *background = room_for(N * ROWS);
+    paritas_kappa_options options = default_options();
+    options.response = 0;
+    paritas_kappa_result *bare = fit_set(&set.spectra, &options, 64);
+    set.spectra.background = background;
+    paritas_kappa_result *same = fit_set(&set.spectra, &options, 64);
+    assert_memory_equal(bare, same, N * sizeof *bare);
+    for (size_t i = 0; i < N * ROWS; i++) background[i] = 50 / set.sensitivity[i];
+    paritas_kappa_result *above = fit_set(&set.spectra, &options, 64);
+    options.weights = PARITAS_KAPPA_WEIGHTS_NONE;
+    paritas_kappa_result *logs = fit_set(&set.spectra, &options, 64);
+    set.spectra.background = NULL;
+    paritas_kappa_result *bare_logs = fit_set(&set.spectra, &options, 64);
+    assert_memory_equal(logs, bare_logs, N * sizeof *logs);
+    for (size_t k = 0; k < N; k++) {
+        assert_int_equal(above[k].status, PARITAS_SPECTRUM_FITTED);
+        ASSERT_CLOSE(above[k].misfit, 0, 1e-6);
+        ASSERT_CLOSE(above[k].kappa, set.truth[k].kappa, 1e-3);
+        ASSERT_CLOSE(above[k].theta / set.truth[k].theta, 1, 1e-3);
+        assert_true(above[k].kappa_error > bare[k].kappa_error); /* it brings noise */
+    }
+    paritas_kappa_result *all[] = {bare, same, above, logs, bare_logs};
+    for (size_t i = 0; i < COUNT(all); i++) free(all[i]);
+    free(background);
     free_set(&set);
 }
 
@@ -324,6 +401,7 @@ TEST(masked_rows_change_no_bit)
 {
     enum { N = 200, MORE = 41 };
     struct set set = make_set(N, 12, 0.1), wide = make_set_of(MORE, N, 12, 0.1);
+    double *background = room_for(N * ROWS), *more = room_for(N * MORE);
     for (size_t k = 0; k < N; k++)
         for (size_t i = 0; i < MORE; i++) {
             const size_t to = k * MORE + i, from = k * ROWS + i;
@@ -331,7 +409,11 @@ TEST(masked_rows_change_no_bit)
             wide.flux[to] = i < ROWS ? set.flux[from] : 1e5;
             wide.sensitivity[to] = i < ROWS ? set.sensitivity[from] : 1;
             wide.counts[to] = i < ROWS ? set.counts[from] : 7;
+            if (i < ROWS) background[from] = k % 2 ? 30.0 / set.sensitivity[from] : 0.0;
+            more[to] = i < ROWS ? background[from] : 3.0;
         }
+    set.spectra.background = background;
+    wide.spectra.background = more;
     for (unsigned precision = 64; precision >= 32; precision -= 32)
         for (int weights = 0; weights < 3; weights++) {
             paritas_kappa_options options = default_options();
@@ -342,6 +424,8 @@ TEST(masked_rows_change_no_bit)
             free(small);
             free(large);
         }
+    free(background);
+    free(more);
     free_set(&set);
     free_set(&wide);
 }
@@ -671,6 +755,8 @@ int main(void)
         cmocka_unit_test(objectives_and_fits_are_the_reference_ones),
         cmocka_unit_test(
             the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_differences),
+        cmocka_unit_test(a_background_is_a_part_of_the_mean_counts),
+        cmocka_unit_test(plasmas_are_found_above_their_background_and_none_changes_no_bit),
         cmocka_unit_test(no_other_minimum_is_lower),
         cmocka_unit_test(spectra_that_cannot_be_fitted_say_why),
         cmocka_unit_test(bounds_are_kept_and_said),

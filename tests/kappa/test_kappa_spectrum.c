@@ -246,6 +246,10 @@ TEST(sweeps_of_another_instrument_have_their_own_cells)
     assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(context), "exposure: NULL; the cells of another grid need it");
     request.exposure = exposure;
+    request.rate = s.theta;
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "rate: not NULL; exposures of another grid"));
+    request.rate = NULL;
     request.grid.rows = 65;
     assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(context), "grid.rows: 65 energies; at most 64");

@@ -181,6 +181,7 @@ static bool make_spectra(paritas_context *context, struct sample *s)
             if (k % 3 == 1) flux[i] = whole / gain; /* rows without a count */
             s->sensitivity[k * ROWS + i] = gain;
             s->counts[k * ROWS + i] = whole;
+            s->background[k * ROWS + i] = k % 7 == 2 ? 40.0 / gain : 0.0;
         }
         for (size_t a = 0; a < 9; a++) s->covariance[9 * k + a] = a % 4 ? 1e-5 : 1e-3 * (double)(a + 1);
     }
@@ -580,7 +581,8 @@ static paritas_spectra spectra_at(const struct sample *s, size_t at, size_t n)
                              .energy = s->spectrum_energy + at,
                              .flux = s->spectrum_flux + at,
                              .sensitivity = s->sensitivity + at,
-                             .counts = s->counts + at};
+                             .counts = s->counts + at,
+                             .background = s->background + at};
 }
 
 static const struct kappa_ask {

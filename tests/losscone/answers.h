@@ -21,7 +21,7 @@ struct sample {
     paritas_kappa_plasma plasma[SAMPLE_SPECTRA];
     double covariance[SAMPLE_SPECTRA * 9];
     double spectrum_energy[SAMPLE_SPECTRA * 15], spectrum_flux[SAMPLE_SPECTRA * 15],
-        sensitivity[SAMPLE_SPECTRA * 15], counts[SAMPLE_SPECTRA * 15];
+        sensitivity[SAMPLE_SPECTRA * 15], counts[SAMPLE_SPECTRA * 15], background[SAMPLE_SPECTRA * 15];
     unsigned char sunlit[SAMPLE_SPECTRA];
 };
 /* Made with the CPU in f64; NULL: a call failed. Freed by free(). */

@@ -105,6 +105,18 @@ def test_sweeps_of_another_grid_need_their_cells():
         kappa.fit(kappa.Spectra(*np.ones((3, 2, 65))))
 
 
+def test_plasmas_are_found_above_a_background(spectra):
+    flux = 30.0 / spectra.sensitivity  # 30 counts a row
+    above = kappa.Spectra(spectra.energy, spectra.flux, spectra.sensitivity, background=flux)
+    fit, bare = kappa.fit(above), kappa.fit(spectra)
+    np.testing.assert_allclose(fit.plasma, PLASMA, rtol=1e-3)
+    assert (fit["kappa_error"] > bare["kappa_error"]).all()
+    ignored = kappa.fit(kappa.Spectra(spectra.energy, spectra.flux + flux, spectra.sensitivity))
+    assert (np.abs(ignored["temperature"] / bare["temperature"] - 1) > 0.02).any()
+    shifted = above.shifted(5.0)
+    np.testing.assert_allclose(shifted.background / shifted.flux, flux / spectra.flux, rtol=1e-12)
+
+
 def test_a_spectrum_of_nothing_says_so(spectra):
     flux = spectra.flux.copy()
     flux[0], flux[1, 2:] = np.nan, np.nan
@@ -128,7 +140,12 @@ def test_an_isotropic_flux_is_its_own_spectrum():
     made = kappa.spectrum(energy, np.full((2, 15, 88), 3.0), cosine)
     np.testing.assert_allclose(made.flux, 4 * np.pi * 3.0, rtol=1e-12)
     np.testing.assert_allclose(made.coverage, 1.0, rtol=1e-12)
-    flux = np.full((2, 15, 88), 3.0)
+    rate, flux = np.array([0.0, 7.0]), np.full((2, 15, 88), 3.0)
+    less = kappa.spectrum(energy, flux, cosine, background_rate=rate)
+    np.testing.assert_allclose(
+        less.background, 4 * np.pi * rate[:, None] / (0.02 * np.asarray(energy)), rtol=1e-12
+    )
+    np.testing.assert_allclose(less.flux + less.background, 4 * np.pi * 3.0, rtol=1e-12)
     flux[:, :, ::2] = np.nan
     half = kappa.spectrum(energy, flux, cosine)
     assert (half.coverage < 0.9).all() and len(half) == 2

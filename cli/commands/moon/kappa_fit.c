@@ -1,5 +1,6 @@
 /* kappa_fit.c: day files to tables of the plasma. */
 #include "days/day_run.h"
+#include "days/day_losscone.h"
 #include "days/day_plasma.h"
 
 struct kappa_plan {
@@ -11,6 +12,7 @@ static void describe(void *user, struct writer *writer)
 {
     const struct kappa_plan *plan = user;
     plasma_plan_describe(&plan->plasma, plan->sources, writer);
+    background_describe(&plan->sources->options, writer);
 }
 
 static paritas_status answer(void *user, struct day_work *work)
@@ -21,6 +23,7 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(paritas_day_plasma(work->session->context, &plan->sources->options, sweeps->day, sweeps->made));
     add_sweep_columns(work);
     const struct plasma_columns columns = add_plasma(work);
+    column_add_both(work, "background_rate", "", COLUMN_F64, sweeps->made->rate);
     const char **words = arena_elements(work->session, n, sizeof *words);
     TRY(allocated(work->session));
     size_t fitted = 0;
@@ -50,6 +53,7 @@ static int run(struct session *session)
     TRY(plasma_plan_open(session, &plan.plasma));
     paritas_status status = sources_open(session, &sources);
     plasma_plan_take(&plan.plasma, &sources.options);
+    background_take(session, &sources.options);
     if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
@@ -63,7 +67,7 @@ const struct command command_kappa_fit = {
     .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the "
                    "potential at which the spacecraft's currents balance. Writes a table a day, "
                    "kappa_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz), as `losscone fit` does.",
-    .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES},
+    .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_BACKGROUND, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES},
     .run = run,
     .days = true,
 };

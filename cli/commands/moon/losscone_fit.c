@@ -334,6 +334,7 @@ static int run(struct session *session)
     plan.automatic = sources_find_potentials(&sources);
     if (status == PARITAS_OK) status = plasma_plan_open(session, &plan.plasma);
     losscone_plan_take(&plan.losscone, &sources.options);
+    background_take(session, &sources.options);
     plasma_plan_take(&plan.plasma, &sources.options);
     if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
@@ -352,8 +353,8 @@ const struct command command_losscone_fit = {
                    "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer "
                    "are counted by reason. The exit code is 1 where more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
-    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
-               GROUP_TABLES},
+    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA,
+               GROUP_FIT_ENGINE, GROUP_TABLES},
     .run = run,
     .days = true,
 };

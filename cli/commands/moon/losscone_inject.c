@@ -296,6 +296,7 @@ static int run(struct session *session)
     TRY(truth_plan_open(session, &j.truth));
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
     losscone_plan_take(&j.plan, &j.options);
+    background_take(session, &j.options);
     j.options.theta = j.theta;
     j.options.potential_source = PARITAS_POTENTIAL_SOURCE_DAY;
     const bool both = !option_given(session, "--truth");
@@ -313,6 +314,7 @@ const struct command command_losscone_inject = {
     .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
                    "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
                    "U.",
-    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_FIT_ENGINE, GROUP_OUTPUT},
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE,
+               GROUP_FIT_ENGINE, GROUP_OUTPUT},
     .run = run,
 };

@@ -254,6 +254,7 @@ static paritas_status profile(struct profile *p)
     TRY(plasma_plan_open(session, &p->plasma));
     TRY(sources_open(session, &p->sources));
     losscone_plan_take(&p->plan, &p->sources.options);
+    background_take(session, &p->sources.options);
     plasma_plan_take(&p->plasma, &p->sources.options);
     TRY(open_grid(p));
     TRY(load(p));
@@ -279,7 +280,7 @@ const struct command command_losscone_profile = {
     .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
     .description = "The misfit is minimised over r and A at each U. On the plateau U and r have the same "
                    "misfit as at the minimum.",
-    .groups = {GROUP_OPTIONS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
-               GROUP_OUTPUT},
+    .groups = {GROUP_OPTIONS, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA,
+               GROUP_FIT_ENGINE, GROUP_OUTPUT},
     .run = run,
 };

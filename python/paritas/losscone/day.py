@@ -225,9 +225,15 @@ class Day(er_day_arrays):
         self._memory.mask_polarity()
 
     def subtract_background(self, theta: ArrayLike | None = None) -> Floats:
-        """Subtracts a rate of counts that is the same at a sweep's highest energies. Returns the rates,
-        counts/s of a cell (n); 0: no such floor. Spectra need the fluxes before."""
-        return self._memory.subtract_background(_engine.er_theta() if theta is None else theta)
+        """Subtracts the background of each sweep, as `find_background` finds it, and returns it."""
+        rate = self.find_background(theta)
+        self._memory.subtract_background(rate)
+        return rate
+
+    def find_background(self, theta: ArrayLike | None = None) -> Floats:
+        """A rate of counts that is the same at all energies of a sweep, where the highest show it: counts/s
+        of a cell (n); 0: none is seen. `kappa.spectrum` takes it."""
+        return self._memory.find_background(_engine.er_theta() if theta is None else theta)
 
     def mask_counts(
         self, least: float = _OPTIONS["least_counts"].default, theta: ArrayLike | None = None

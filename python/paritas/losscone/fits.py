@@ -297,8 +297,8 @@ def _all_columns(data: Sweeps, results: dict[str, Table], sets: dict[str, Table]
     columns["good"] = both.good
     if known is not None:
         columns.update(columns_by_name(beam(data)))
-        if data.background_rate is not None:
-            columns["background_rate"] = data.background_rate
+        if "background_rate" in columns:
+            columns["background_rate"] = columns.pop("background_rate")
     return columns
 
 

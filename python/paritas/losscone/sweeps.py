@@ -58,9 +58,9 @@ class Sweeps(Summarised):
         backgrounds and rows of few counts, with the reasons of the program's archive.
     channel (n, rows, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (like flux): counts of a normalised flux of 1; None: unknown. background (n, rows): normalised
-        flux that was subtracted. background_rate (n): the same in counts/s. counted (like flux): `measured`
-        without it and without rows of few counts; None: `measured`. complete (like flux): normalised fluxes
-        before that, for beams; None: `flux`.
+        flux that was subtracted. background_rate (n): the same in counts/s, also of the plasma's fits.
+        counted (like flux): `measured` without it and without rows of few counts; None: `measured`. complete
+        (like flux): normalised fluxes before that, for beams; None: `flux`.
     potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact.
     mag (n, 3): field of the magnetometer, nT, selenographic; None: unknown.
     known: columns of the table, one row a sweep, of sweeps that are of no day."""
@@ -215,6 +215,8 @@ class Sweeps(Summarised):
                 found = columns_by_name(self.potentials[k].table)
                 del found["spacecraft_potential"]
                 names.update(found)
+            if self.background_rate is not None:
+                names["background_rate"] = self.background_rate[self.parts[k].start : self.parts[k].stop]
             columns.append(structured(names))
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
@@ -383,8 +385,8 @@ def load(
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
     least_counts: mask rows with fewer counts a cell; 0: no counting noise. subtract_background: a rate of
-        counts that is the same at the highest energies. response_weights: "spectrum" or "equal", of the
-        folded edge; response_width: as that of the fit. None of these changes the days.
+        counts that is the same at all energies, for fits of the plasma too. response_weights: "spectrum" or
+        "equal", of the folded edge; response_width: as that of the fit. None of these changes the days.
 
     A day takes about 80 MB of memory; for whole months use the program."""
     check_keywords(load, where)

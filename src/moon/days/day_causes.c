@@ -105,9 +105,9 @@ static paritas_status fit_sample(const struct trials *trials, const paritas_swee
 static paritas_status count_good(struct trials *trials, double sign, size_t *good)
 {
     const struct sample *sample = &trials->sample;
-    paritas_day_options options = *trials->options;
+    const paritas_day_options *options = trials->options;
     const paritas_losscone_options default_options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const paritas_losscone_options *losscone = options.losscone ? options.losscone : &default_options;
+    const paritas_losscone_options *losscone = options->losscone ? options->losscone : &default_options;
     paritas_losscone_result *results[2];
     struct day_counted counted;
     paritas_sweeps data = {.size = sizeof data,
@@ -116,13 +116,13 @@ static paritas_status count_good(struct trials *trials, double sign, size_t *goo
                            .potential = sample->potential,
                            .cosine = sample->cosine,
                            .flux = sample->flux};
-    options.subtract_background = 0;
     take_sample(trials, sign);
-    TRY(day_count(trials->context, trials->arena, &options, sample->day, &data, sample->flux, &counted));
+    TRY(day_count(trials->context, trials->arena, options, sample->day, &data, NULL, sample->flux, &counted));
     data.channel = counted.channel;
     data.counts = counted.counts;
     data.background = counted.background;
     data.measured = counted.measured;
+    data.scatter = counted.scatter;
     TRY(paritas_losscone_mask(trials->context, sample->n, NULL, losscone->method, sample->cosine,
                               sample->day->flux, sample->flux));
     TRY(fit_sample(trials, &data, results));
@@ -144,7 +144,7 @@ static paritas_status count_good_of_plasma(struct trials *trials, bool sunlit, s
     memcpy(before, day->spacecraft_potential, day->n * sizeof *before);
     options.sunlit = sunlit;
     options.potential_source = PARITAS_POTENTIAL_SOURCE_AUTO;
-    paritas_status status = day_plasma(trials->context, trials->arena, &options, day, &answers);
+    paritas_status status = day_plasma(trials->context, trials->arena, &options, true, day, &answers);
     if (status == PARITAS_OK) status = count_good(trials, 1.0, good);
     for (size_t k = 0; k < day->n; k++) day_set_potential(day, trials->sweeps->potential, k, before[k]);
     return status;

@@ -1,7 +1,12 @@
 /* day_count.c: backgrounds, channels and counts of a day's sweeps. */
+#include "base/sized.h"
 #include "moon/days/days.h"
+#include "moon/er/er.h"
 
 #include <string.h>
+
+/* Intervals are 3 to 6 % wide, and cells of nearly equal counts share the distance from the middle. */
+#define STORED_SCATTER 0.045
 
 /* Counts of a normalised flux of 1, and the background in normalised flux. */
 static void count_cells(const double *theta, const paritas_er_day *day, const double *flux,
@@ -17,33 +22,35 @@ static void count_cells(const double *theta, const paritas_er_day *day, const do
             const double norm = day->flux[cell] / flux[cell];
             made->counts[cell] = norm * factor * exposure[j];
             made->measured[cell] *= factor * exposure[j];
-            if (norm > 0.0) made->background[row] = made->rate[row / DAY_ROWS] / (factor * norm);
+            if (norm > 0.0 && made->rate)
+                made->background[row] = made->rate[row / DAY_ROWS] / (factor * norm);
         }
     }
 }
 
 paritas_status day_count(paritas_context *context, struct arena *arena, const paritas_day_options *options,
-                         paritas_er_day *day, const paritas_sweeps *data, double *flux,
+                         paritas_er_day *day, const paritas_sweeps *data, const double *rate, double *flux,
                          struct day_counted *made)
 {
     const size_t n = day->n;
     const bool weighted = options->weighted && n > 0, counted = options->least_counts > 0.0 && n > 0;
+    paritas_losscone_options losscone = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     *made = (struct day_counted){
-        .rate = day_numbers(arena, n),
+        .rate = rate,
         .channel = weighted ? day_numbers(arena, DAY_ROWS * PARITAS_CHANNEL_ENERGIES * n) : NULL,
         .counts = counted ? day_numbers(arena, DAY_ROWS * DAY_CELLS * n) : NULL,
         .background = counted ? day_numbers(arena, DAY_ROWS * n) : NULL,
         .measured = counted ? day_numbers(arena, DAY_ROWS * DAY_CELLS * n) : NULL};
-    if (!made->rate || (weighted && !made->channel) || (counted && (!made->counts || !made->background || !made->measured)))
+    if ((weighted && !made->channel) || (counted && (!made->counts || !made->background || !made->measured)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
-    /* before anything is subtracted, or raised to half a count */
-    if (counted) memcpy(made->measured, day->flux, DAY_ROWS * DAY_CELLS * n * sizeof *made->measured);
-    if (options->subtract_background)
-        TRY(paritas_er_subtract_background(context, day, options->theta, made->rate));
-    paritas_losscone_options losscone = *options->losscone;
+    TRY(SIZED_TAKE(context, paritas_losscone_options, "losscone", options->losscone, &losscone));
     if (!counted && losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
         losscone.method = PARITAS_LOSSCONE_METHOD_HALEKAS;
+    if (counted && er_take_middles(options->theta, day)) made->scatter = STORED_SCATTER;
+    /* before anything is subtracted, or raised to half a count */
+    if (counted) memcpy(made->measured, day->flux, DAY_ROWS * DAY_CELLS * n * sizeof *made->measured);
+    if (rate) TRY(paritas_er_subtract_background(context, day, rate));
     if (weighted) TRY(paritas_losscone_channels(context, data, &losscone, day->flux, made->channel));
     if (counted) TRY(paritas_er_mask_counts(context, day, options->theta, options->least_counts));
     TRY(paritas_losscone_normalise(context, n, NULL, options->normalisation, data->cosine, day->flux, flux));
@@ -61,12 +68,12 @@ paritas_status paritas_day_count(paritas_context *context, const paritas_day_opt
     REQUIRE(context, day, sweeps);
     TRY(day_options_read(context, given, theta, &options));
     paritas_day_sweeps_of(day, sweeps, &data);
-    TRY(day_count(context, &((struct day_sweeps *)(void *)sweeps)->arena, &options, day, &data, sweeps->flux,
-                  &made));
+    TRY(day_count(context, &((struct day_sweeps *)(void *)sweeps)->arena, &options, day, &data, sweeps->rate,
+                  sweeps->flux, &made));
     sweeps->channel = made.channel;
     sweeps->counts = made.counts;
     sweeps->background = made.background;
     sweeps->measured = made.measured;
-    sweeps->rate = made.rate;
+    sweeps->scatter = made.scatter;
     return PARITAS_OK;
 }

@@ -11,7 +11,7 @@
 
 /* Spectra of a day, in an arena. */
 struct day_spectra {
-    double *energy, *omni, *sensitivity, *counts;
+    double *energy, *omni, *sensitivity, *counts, *background;
 };
 
 /* Subtracts the spacecraft's potential from energies. Fluxes follow Liouville's theorem, if asked for. */
@@ -20,11 +20,15 @@ static void shift(const paritas_potential_options *charging, const paritas_er_da
 {
     for (size_t i = 0; i < DAY_ROWS * day->n; i++) {
         spectra->energy[i] = day->energy[i] - potential[i];
-        if (charging->liouville) spectra->omni[i] *= spectra->energy[i] / day->energy[i];
+        if (!charging->liouville) continue;
+        const double part = spectra->energy[i] / day->energy[i];
+        spectra->omni[i] *= part;
+        spectra->background[i] *= part;
     }
 }
 
-static paritas_status make_spectra(paritas_context *context, const paritas_day_options *options,
+/* counted: the day's fluxes have lost the background. */
+static paritas_status make_spectra(paritas_context *context, const paritas_day_options *options, bool counted,
                                    const paritas_er_day *day, const paritas_day_sweeps *sweeps,
                                    struct day_spectra *spectra)
 {
@@ -40,7 +44,10 @@ static paritas_status make_spectra(paritas_context *context, const paritas_day_o
                                                                     .omni = spectra->omni,
                                                                     .coverage = sweeps->coverage,
                                                                     .sensitivity = spectra->sensitivity,
-                                                                    .counts = spectra->counts}));
+                                                                    .counts = spectra->counts,
+                                                                    .rate = sweeps->rate,
+                                                                    .background = spectra->background}));
+    for (size_t i = 0; i < DAY_ROWS * day->n && counted; i++) spectra->omni[i] += spectra->background[i];
     memcpy(spectra->energy, day->energy, DAY_ROWS * day->n * sizeof *spectra->energy);
     if (options->potential_source != PARITAS_POTENTIAL_SOURCE_AUTO)
         shift(options->charging ? options->charging : &charging, day, sweeps->potential, spectra);
@@ -58,29 +65,30 @@ static void take_potentials(paritas_er_day *day, paritas_day_sweeps *sweeps)
 }
 
 paritas_status day_plasma(paritas_context *context, struct arena *arena, const paritas_day_options *options,
-                          paritas_er_day *day, paritas_day_sweeps *sweeps)
+                          bool counted, paritas_er_day *day, paritas_day_sweeps *sweeps)
 {
     const size_t n = day->n, rows = DAY_ROWS * n;
     const bool automatic = options->potential_source == PARITAS_POTENTIAL_SOURCE_AUTO;
     struct day_spectra made = {day_numbers(arena, rows), day_numbers(arena, rows), day_numbers(arena, rows),
-                               day_numbers(arena, rows)};
+                               day_numbers(arena, rows), day_numbers(arena, rows)};
     sweeps->plasma = day_records(arena, n, sizeof *sweeps->plasma);
     sweeps->coverage = day_numbers(arena, rows);
     sweeps->sunlit = arena_array(arena, n + 1, 1);
     sweeps->potentials = automatic ? day_records(arena, n, sizeof *sweeps->potentials) : NULL;
     sweeps->potential_error = automatic ? day_numbers(arena, n) : NULL;
-    if (!made.energy || !made.omni || !made.sensitivity || !made.counts || !sweeps->plasma ||
-        !sweeps->coverage || !sweeps->sunlit ||
+    if (!made.energy || !made.omni || !made.sensitivity || !made.counts || !made.background ||
+        !sweeps->plasma || !sweeps->coverage || !sweeps->sunlit ||
         (automatic && (!sweeps->potentials || !sweeps->potential_error)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
-    TRY(make_spectra(context, options, day, sweeps, &made));
+    TRY(make_spectra(context, options, counted, day, sweeps, &made));
     const paritas_spectra spectra = {.size = sizeof spectra,
                                      .n = n,
                                      .energy = made.energy,
                                      .flux = made.omni,
                                      .sensitivity = made.sensitivity,
-                                     .counts = made.counts};
+                                     .counts = made.counts,
+                                     .background = made.background};
     for (size_t k = 0; k < n; k++)
         sweeps->sunlit[k] =
             isnan(day->spacecraft_in_sun[k]) ? options->sunlit != 0 : day->spacecraft_in_sun[k] == 1.0;
@@ -99,7 +107,7 @@ paritas_status paritas_day_plasma(paritas_context *context, const paritas_day_op
     REQUIRE(context, day, sweeps);
     TRY(day_options_read(context, given, theta, &options));
     struct day_sweeps *made = (struct day_sweeps *)(void *)sweeps;
-    return day_plasma(context, &made->arena, &options, day, sweeps);
+    return day_plasma(context, &made->arena, &options, false, day, sweeps);
 }
 
 paritas_environment paritas_environment_of(double projection_in_sun, double temperature)

@@ -52,7 +52,11 @@ static paritas_status prepare(paritas_context *context, const paritas_day_option
     sweeps->potential = day_numbers(&made->arena, DAY_ROWS * n);
     sweeps->cosine = day_numbers(&made->arena, DAY_ROWS * DAY_CELLS * n);
     sweeps->flux = day_numbers(&made->arena, DAY_ROWS * DAY_CELLS * n);
-    if (!sweeps->potential || !sweeps->cosine || !sweeps->flux) return paritas_fail_memory(context);
+    sweeps->rate = day_numbers(&made->arena, n);
+    if (!sweeps->potential || !sweeps->cosine || !sweeps->flux || !sweeps->rate)
+        return paritas_fail_memory(context);
+    if (options->subtract_background)
+        TRY(paritas_er_find_background(context, day, options->theta, sweeps->rate));
     const paritas_potential_source source = options->potential_source;
     for (size_t k = 0; k < n; k++)
         day_set_potential(day, sweeps->potential, k,
@@ -109,6 +113,7 @@ void paritas_day_sweeps_of(const paritas_er_day *day, const paritas_day_sweeps *
                              .channel = sweeps->channel,
                              .counts = sweeps->counts,
                              .background = sweeps->background,
+                             .potential_error = sweeps->potential_error,
                              .measured = sweeps->measured,
-                             .potential_error = sweeps->potential_error};
+                             .scatter = sweeps->scatter};
 }

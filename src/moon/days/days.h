@@ -27,14 +27,17 @@ paritas_status day_options_read(paritas_context *context, const paritas_day_opti
 /* Sets the spacecraft's potential for sweep k and its rows. */
 void day_set_potential(paritas_er_day *day, double *potential, size_t k, double value);
 
-/* paritas_day_plasma with options that were read, and memory for its answers. */
+/* paritas_day_plasma with options that were read, and memory for its answers. counted: paritas_day_count has
+ * subtracted the background. */
 paritas_status day_plasma(paritas_context *context, struct arena *arena, const paritas_day_options *options,
-                          paritas_er_day *day, paritas_day_sweeps *sweeps);
+                          bool counted, paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* What paritas_day_count makes, in an arena. */
 struct day_counted {
-    double *channel, *counts, *background, *rate, *measured;
+    double *channel, *counts, *background, *measured, scatter;
+    const double *rate;
 };
-/* The same with such options, for a day's arrays `data`. flux: those of `data`, normalised anew. */
+/* The same with such options, for a day's arrays `data`. rate: backgrounds to subtract; NULL: none. flux:
+ * those of `data`, normalised anew. */
 paritas_status day_count(paritas_context *context, struct arena *arena, const paritas_day_options *options,
-                         paritas_er_day *day, const paritas_sweeps *data, double *flux,
+                         paritas_er_day *day, const paritas_sweeps *data, const double *rate, double *flux,
                          struct day_counted *made);

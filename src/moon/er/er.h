@@ -98,7 +98,17 @@ void er_sun_widths(const double *theta, double elevation, double cosine, double 
 /* Is a cell of this azimuth in the disk? */
 bool er_sun_is_near(double azimuth, double sun_azimuth, double width);
 
+/* Pseudo-counts of a row. */
+struct er_row_counts {
+    double counts, time; /* of the cells with a flux, in all */
+    unsigned cells, errors;
+};
+struct er_row_counts er_count_row(const paritas_er_day *day, const double *exposure, size_t row);
+
 double er_dot(const double a[3], const double b[3]);
+/* The instrument stored counts as intervals (er_codes.h), and the archive has their lower ends. If this day's
+ * fluxes are such ends, they become those of the middles; else false. */
+bool er_take_middles(const double theta[PARITAS_SWEEP_CELLS], paritas_er_day *day);
 /* First hit of a ray on the Moon's sphere; false: none. */
 bool er_meets_moon(const double position[3], const double direction[3], double point[3]);
 /* Coordinates in IAU_MOON, in degrees; longitude -180 to 180. */

@@ -114,6 +114,13 @@ struct view {
     double density_estimate; /* NaN: no flux */
 };
 
+/* The part of row `at` that no plasma brings. Weights other than counts fit the flux without it. */
+static double background_of(const struct task *task, size_t at)
+{
+    const double *background = task->spectra.background;
+    return background && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS ? background[at] : 0.0;
+}
+
 static bool usable(double x)
 {
     return x >= 0.0 && x <= LARGEST;
@@ -137,15 +144,17 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
             continue;
         row[grid->energy + i] = energy[i];
         row[grid->channel + i] = channel[i];
-        const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
-        if (!usable(f) || !usable(g) ||
+        const double b = background_of(task, first + i), all = flux[i] + b;
+        const double f = all < 0.0 && all - all == 0.0 ? 0.0 : all, g = gain ? gain[i] : 1.0;
+        if (!usable(f) || !usable(g) || !usable(b) ||
             (task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
             continue;
         row[grid->flux + i] = f;
+        row[grid->background + i] = b;
         row[grid->gain + i] = g;
         view.rows++;
-        if (f > 0.0)
-            view.density_estimate += 1e4 * f / kappa_speed(energy[i]) * 0.5 * energy[i];
+        if (f > b)
+            view.density_estimate += 1e4 * (f - b) / kappa_speed(energy[i]) * 0.5 * energy[i];
         else
             view.empty++;
     }

@@ -34,7 +34,7 @@ struct task {
 struct shifted {
     size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts, *channel; /* n x rows */
+    double *energy, *flux, *sensitivity, *counts, *channel, *background; /* n x rows */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
@@ -43,7 +43,7 @@ struct shifted {
 static paritas_status shifted_allocate(paritas_context *context, struct arena *arena, size_t n, size_t rows,
                                        struct shifted *shifted)
 {
-    double *numbers = arena_array(arena, n, (1 + 5 * rows) * sizeof *numbers);
+    double *numbers = arena_array(arena, n, (1 + 6 * rows) * sizeof *numbers);
     shifted->which = arena_array(arena, n, sizeof *shifted->which);
     shifted->sunlit = arena_array(arena, n, sizeof *shifted->sunlit);
     shifted->fits = arena_array(arena, n, sizeof *shifted->fits);
@@ -56,6 +56,7 @@ static paritas_status shifted_allocate(paritas_context *context, struct arena *a
     shifted->sensitivity = shifted->flux + n * rows;
     shifted->counts = shifted->sensitivity + n * rows;
     shifted->channel = shifted->counts + n * rows;
+    shifted->background = shifted->channel + n * rows;
     memset(shifted->sunlit, 1, n);
     /* records have the size of the first */
     shifted->fits->size = sizeof *shifted->fits;
@@ -95,6 +96,7 @@ static void shift(const struct task *task, size_t from, double potential, struct
         shifted->flux[at] = spectra->flux[of] * part;
         if (spectra->sensitivity) shifted->sensitivity[at] = spectra->sensitivity[of] / part;
         if (spectra->counts) shifted->counts[at] = spectra->counts[of];
+        if (spectra->background) shifted->background[at] = spectra->background[of] * part;
     }
 }
 
@@ -192,7 +194,8 @@ static paritas_status fit_shifted(const struct task *task, struct arena *arena, 
                                      .sensitivity = all->sensitivity ? shifted->sensitivity : NULL,
                                      .counts = all->counts ? shifted->counts : NULL,
                                      .channel = task->options.liouville ? shifted->channel : NULL,
-                                     .rows = all->rows};
+                                     .rows = all->rows,
+                                     .background = all->background ? shifted->background : NULL};
     return fit_and_solve(task, arena, &spectra, shifted->sunlit, shifted->fits, shifted->results);
 }
 

@@ -86,6 +86,10 @@ static paritas_status open_other(paritas_context *context, const paritas_spectru
     if (!r->solid_angle || !r->exposure)
         return paritas_refuse(context, "%s: NULL; the cells of another grid need it",
                               r->solid_angle ? "exposure" : "solid_angle");
+    if (r->rate)
+        return paritas_refuse(context,
+                              "rate: not NULL; exposures of another grid do not tell the time in which "
+                              "a cell counts: subtract the background from `flux`");
     if (rows > PARITAS_SPECTRUM_ROWS_MOST)
         return paritas_refuse(context, "grid.rows: %zu energies; at most %d", rows,
                               PARITAS_SPECTRUM_ROWS_MOST);
@@ -162,6 +166,13 @@ static struct row sum_row(const struct sensor *sensor, size_t first, double ener
                         counts};
 }
 
+/* Omnidirectional, of a flux that is the same in all cells. */
+static double background_of(const paritas_spectrum_request *r, const struct sensor *sensor, size_t row)
+{
+    const double rate = r->rate ? r->rate[row / sensor->rows] : 0.0;
+    return rate > 0.0 ? 2.0 * sensor->half * rate / (sensor->geometric_factor * r->energy[row]) : 0.0;
+}
+
 static void put_rows(const paritas_spectrum_request *r, const struct sensor *sensor)
 {
     const size_t cells = sensor->cells;
@@ -171,7 +182,9 @@ static void put_rows(const paritas_spectrum_request *r, const struct sensor *sen
         const struct row row = known ? sum_row(sensor, k % sensor->rows * sensor->step, energy,
                                                r->flux + k * cells, r->cosine + k * cells)
                                      : (struct row){none, none, none, 0.0};
-        r->omni[k] = row.omni;
+        const double background = background_of(r, sensor, k);
+        r->omni[k] = row.omni - background;
+        if (r->background) r->background[k] = background;
         if (r->coverage) r->coverage[k] = row.coverage;
         if (r->sensitivity) r->sensitivity[k] = row.sensitivity;
         if (r->counts) r->counts[k] = row.counts;

@@ -7,14 +7,14 @@
 #include "base/context.h"
 #include "device/kernel_modules.h"
 
-#define SPECTRUM_MOST 264 /* numbers of the largest row */
+#define SPECTRUM_MOST 328 /* numbers of the largest row */
 
 struct spectrum_grid {
     const struct kernel_module *module;
     unsigned fit, misfit; /* entries */
     size_t rows, slots;
-    size_t energy, channel, flux, gain, start, spectrum; /* spectrum_row; its size */
-    size_t slab;                                         /* and two numbers a start */
+    size_t energy, channel, flux, gain, background, start, spectrum; /* spectrum_row; its size */
+    size_t slab;                                                     /* and two numbers a start */
 };
 
 extern const struct spectrum_grid spectrum_grid_prospector, spectrum_grid_wide;

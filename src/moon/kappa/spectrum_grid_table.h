@@ -15,6 +15,7 @@ const struct spectrum_grid SPECTRUM_GRID = {
     .channel = SPECTRUM_CHANNEL,
     .flux = SPECTRUM_FLUX,
     .gain = SPECTRUM_GAIN,
+    .background = SPECTRUM_BACKGROUND,
     .start = SPECTRUM_START,
     .spectrum = SPECTRUM_SIZE,
     .slab = KAPPA_SLAB(0),

@@ -77,7 +77,9 @@ int paritas_losscone_preferred(const paritas_losscone_result *hard, const parita
 {
     if (!hard || !folded || !paritas_losscone_fitted(hard) || !paritas_losscone_fitted(folded)) return -1;
     const bool counted = hard->deviance >= 0.0 && folded->deviance >= 0.0;
-    return (counted ? hard->deviance <= folded->deviance : hard->misfit <= folded->misfit) ? PARITAS_LOSSCONE_RESPONSE_HARD : PARITAS_LOSSCONE_RESPONSE_FOLDED;
+    return (counted ? hard->deviance <= folded->deviance : hard->misfit <= folded->misfit)
+               ? PARITAS_LOSSCONE_RESPONSE_HARD
+               : PARITAS_LOSSCONE_RESPONSE_FOLDED;
 }
 
 unsigned paritas_losscone_flags(const paritas_losscone_result *hard, const paritas_losscone_result *folded)

@@ -8,11 +8,12 @@
  * 0.05: each at the geometric mean of its two levels, l_n = 1 - 0.19 n. Quantiles 1 - (1 - sqrt(l_n l_n+1)) /
  * 0.95. */
 static const double steps[LOSSCONE_ENERGIES] = {1.2521, 0.5053, -0.0229, -0.5665, -1.5327};
-#define NEAREST 7         /* rows of a slope: noise moves slopes, and U with them */
-#define NEAREST_COUNTED 3 /* of counts: a wider parabola misses the spectrum's bend by more than noise moves it */
+#define NEAREST 7 /* rows of a slope: noise moves slopes, and U with them */
+#define NEAREST_COUNTED \
+    3 /* of counts: a wider parabola misses the spectrum's bend by more than noise moves it */
 #define LEAST_DETERMINANT 1e-9
 #define CURVATURE_MOST 0.5 /* of sigma^-2: keeps a width */
-#define PART_LEAST 0.25     /* of sigma^2, a channel's variance */
+#define PART_LEAST 0.25    /* of sigma^2, a channel's variance */
 #define PART_MOST 4.0
 
 double losscone_response_sigma(double width)
@@ -96,7 +97,9 @@ static void counted_channel_of(const struct spectrum *s, size_t i, double sigma,
     double slope, bend;
     shape_of(s, i, NEAREST_COUNTED, &slope, &bend);
     const double square = sigma * sigma, factor = 1.0 + 2.0 * bend * square;
-    const double part = factor < PART_LEAST ? PART_LEAST : factor > PART_MOST ? PART_MOST : factor,
+    const double part = factor < PART_LEAST  ? PART_LEAST
+                        : factor > PART_MOST ? PART_MOST
+                                             : factor,
                  width = sigma * host_sqrt(part);
     for (size_t n = 0; n < LOSSCONE_ENERGIES; n++) channel[n] = host_exp(slope * square + width * steps[n]);
 }

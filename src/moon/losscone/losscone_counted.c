@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-#define SCATTER_LEAST 0.015  /* of a cell, beside counting: no sensor is calibrated better */
-#define SCATTER_MOST 3.0     /* more is no noise */
-#define THRESHOLD 3.841      /* 95 % of a chi-square of one degree of freedom */
-/* Birge's factor takes deviations to be independent. Those of a wrong response are shared by cells at one edge.
+#define SCATTER_LEAST 0.015 /* of a cell, beside counting: no sensor is calibrated better */
+#define SCATTER_MOST 3.0    /* more is no noise */
+#define THRESHOLD 3.841     /* 95 % of a chi-square of one degree of freedom */
+/* Birge's factor takes deviations to be independent. Cells at one edge share those of a wrong response.
  * Measured with truths of 5 to 31 single energies a channel. */
 #define SHARED_MOST 3.0
-#define PARAMETERS 2.0       /* U, r */
-#define PROVEN_F64 1e-6      /* of 1 + deviance */
+#define PARAMETERS 2.0  /* U, r */
+#define PROVEN_F64 1e-6 /* of 1 + deviance */
 #define PROVEN_F32 1e-4
 #define CHI_LEAST 1.0
 
@@ -50,9 +50,9 @@ static bool cell_of(const struct losscone_call *call, size_t k, size_t i, size_t
     const double energy = sweeps->energy[row], potential = sweeps->potential[row],
                  base = sweeps->background ? sweeps->background[row] : 0.0, flux = sweeps->flux[at];
     *cell = (struct cell){sweeps->measured[at], sweeps->counts[at], base > 0.0 ? base : 0.0};
-    return energy > 0.0 && isfinite(energy) && energy >= potential && flux > 0.0 && flux <= LOSSCONE_FLUX_MOST &&
-           cell->measured >= 0.0 && isfinite(cell->measured) && cell->scale > 0.0 && isfinite(cell->scale) &&
-           isfinite(sweeps->cosine[at]);
+    return energy > 0.0 && isfinite(energy) && energy >= potential && flux > 0.0 &&
+           flux <= LOSSCONE_FLUX_MOST && cell->measured >= 0.0 && isfinite(cell->measured) &&
+           cell->scale > 0.0 && isfinite(cell->scale) && isfinite(sweeps->cosine[at]);
 }
 
 /* Relative variance of cells beside that of counting: by moments of the incident cells, whose flux is 1. */
@@ -76,8 +76,8 @@ double losscone_scatter_of_counts(const struct losscone_call *call, size_t k)
         more += excess;
         squares += square;
     }
-    const double least = SCATTER_LEAST * SCATTER_LEAST, most = SCATTER_MOST * SCATTER_MOST,
-                 found = squares > 0.0 ? more / squares : least;
+    const double given = sweeps->scatter > 0.0 ? sweeps->scatter : SCATTER_LEAST, least = given * given,
+                 most = SCATTER_MOST * SCATTER_MOST, found = squares > 0.0 ? more / squares : least;
     return found < least ? least : found > most ? most : found;
 }
 
@@ -98,7 +98,7 @@ struct counted {
     paritas_losscone_result *results;
     const double *limits; /* of sets */
     double (*ends)[2];
-    double *row; /* a sweep's row, for its channels */
+    double *row;      /* a sweep's row, for its channels */
     double potential; /* of profiles; NaN: free */
 };
 
@@ -144,11 +144,13 @@ static double per_freedom(double deviance, double cells)
     return cells > PARAMETERS ? deviance / (cells - PARAMETERS) : 0.0;
 }
 
-/* Deviance per degree of freedom, at least 1. Cells at the edge tell U; what a wrong response adds is theirs. */
+/* Deviance per degree of freedom, at least 1. Cells at the edge tell U, and have what a wrong response
+ * adds. */
 static double excess_of(double deviance, const double *judged)
 {
     const double all = per_freedom(deviance, judged[JUDGED_CELLS]),
-                 edge = per_freedom(judged[JUDGED_EDGE], judged[JUDGED_EDGES]), most = all > edge ? all : edge;
+                 edge = per_freedom(judged[JUDGED_EDGE], judged[JUDGED_EDGES]),
+                 most = all > edge ? all : edge;
     return most > CHI_LEAST ? most : CHI_LEAST;
 }
 
@@ -236,7 +238,8 @@ static double deviance_of(const struct losscone_call *call, size_t k, const doub
         for (size_t j = 0; j < sweeps->cells; j++) {
             struct cell cell;
             const size_t at = i * sweeps->cells + j;
-            if (!cell_of(call, k, i, j, &cell) || !(sweeps->cosine[k * losscone_cells(sweeps) + at] < 0.0)) continue;
+            if (!cell_of(call, k, i, j, &cell) || !(sweeps->cosine[k * losscone_cells(sweeps) + at] < 0.0))
+                continue;
             sum += cost(dispersion, cell.measured, cell.scale * (model[at] + cell.base));
         }
     return sum;
@@ -246,7 +249,8 @@ paritas_status losscone_counted_deviances(paritas_context *context, const struct
                                           paritas_losscone_result *results)
 {
     const size_t cells = losscone_cells(&call->sweeps), rows = call->sweeps.rows;
-    double *models = paritas_allocate(context, cells * SWEEPS_AT_ONCE, sizeof *models), points[SWEEPS_AT_ONCE][LOSSCONE_POINT];
+    double *models = paritas_allocate(context, cells * SWEEPS_AT_ONCE, sizeof *models),
+           points[SWEEPS_AT_ONCE][LOSSCONE_POINT];
     paritas_status status = models ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t first = 0; first < call->sweeps.n && status == PARITAS_OK; first += SWEEPS_AT_ONCE) {
         paritas_sweeps part = call->sweeps;

@@ -7,7 +7,7 @@
 struct losscone_channel {
     double centre, width;
 };
-/* From the first and the last of its five energies (paritas_losscone_channels). */
+/* Finds it from the first and the last of five energies (paritas_losscone_channels). */
 struct losscone_channel losscone_channel_shape(double first, double last);
 
 /* May fits by this method be of counts? */
@@ -35,7 +35,8 @@ paritas_status losscone_counted_sets(paritas_context *context, const struct loss
 /* Fills in what speaks of a fit's quality. judged: judged_number. */
 void losscone_counted_judge(const paritas_losscone_options *options, const double *judged,
                             paritas_losscone_result *r);
-/* Of a set of 95 %: what the model does not explain widens it (Birge, Phys. Rev. 40 (1932) 207). */
+/* The threshold of a set of 95 %. What the model does not explain widens it (Birge, Phys. Rev. 40 (1932)
+ * 207). */
 double losscone_counted_threshold(const paritas_losscone_result *r);
 /* Relative variance of sweep k's cells beside that of counting. */
 double losscone_scatter_of_counts(const struct losscone_call *call, size_t k);

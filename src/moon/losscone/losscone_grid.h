@@ -22,7 +22,7 @@ struct losscone_grid {
     size_t misfit_slab, cosines_slab, search_slab, profile_slab, bootstrap_slab;
     size_t confidence_slab; /* and one number a potential */
     size_t counted_slab;
-    size_t evolve_slab;     /* and evolve_columns numbers a member */
+    size_t evolve_slab; /* and evolve_columns numbers a member */
     size_t evolve_columns;
 };
 

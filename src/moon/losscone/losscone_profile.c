@@ -56,11 +56,12 @@ static void take_profiles(const void *user, size_t sweep, const double *answer)
     }
 }
 
-static paritas_status profile_counts(paritas_context *context, const struct losscone_call *call, size_t n_potentials,
-                                     const double *potentials, double *misfit, double *ratio, double *amplitude)
+static paritas_status profile_counts(paritas_context *context, const struct losscone_call *call,
+                                     size_t n_potentials, const double *potentials, double *misfit,
+                                     double *ratio, double *amplitude)
 {
     const size_t n = call->sweeps.n;
-    double(*found)[2] = paritas_allocate(context, n, sizeof *found);
+    double (*found)[2] = paritas_allocate(context, n, sizeof *found);
     paritas_status status = found ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++) {
         status = losscone_counted_profile(context, call, potentials[i], found);
@@ -303,9 +304,11 @@ static paritas_status sets_of_counts(paritas_context *context, const struct loss
 {
     const size_t n = call->sweeps.n;
     struct sets s = {.call = call, .results = results, .thresholds = thresholds, .sets = sets};
-    double *limits = paritas_allocate(context, n, sizeof *limits), (*ends)[2] = paritas_allocate(context, n, sizeof *ends);
+    double *limits = paritas_allocate(context, n, sizeof *limits),
+           (*ends)[2] = paritas_allocate(context, n, sizeof *ends);
     paritas_status status = limits && ends ? PARITAS_OK : paritas_fail_memory(context);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) limits[k] = results[k].misfit + threshold_of(&s, k);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
+        limits[k] = results[k].misfit + threshold_of(&s, k);
     if (status == PARITAS_OK) status = losscone_counted_sets(context, call, results, limits, ends);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const double answer[CONFIDENCE_OUT] = {1.0, ends[k][0], ends[k][1]};
