@@ -351,7 +351,7 @@ PARITAS_API paritas_status paritas_losscone_profile(paritas_context *context, co
 /* ---- the model ---------------------------------------------------------------------------------- */
 
 /* The misfit of every sweep at every one of n_points points (U, r, A), cell by cell from the formula. misfit:
- * n x n_points, NaN where too few cells are left. cells: n, or NULL. */
+ * n x n_points, NaN where too few cells are left. cells: n, or NULL. The method auto is halekas here. */
 PARITAS_API paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
                                                    const paritas_losscone_options *options, size_t n_points,
                                                    const double *points, double *misfit, unsigned *cells);

@@ -166,9 +166,9 @@ FN void counted_curves(counted_row row, counted_box box, counted_edge edge, pack
 {
     const pack depth = PACK_OF(R(1.0) - row.inside), k = PACK_OF(row.k), narrow = PACK_OF(row.narrow),
                one = PK(1.0), zero = PK(0.0), two = PK(2.0), count = c.count, scale = c.scale;
-    const pack reach = pflush(depth * edge.normal_most), half = reach * edge.spread,
-               low = counted_mean_of(c, larger(level - half, PACK_OF(row.inside))),
-               high = counted_mean_of(c, smaller(level + half, one));
+    const pack reach = pflush(depth * edge.normal_most), around = reach * edge.spread,
+               low = counted_mean_of(c, larger(level - around, PACK_OF(row.inside))),
+               high = counted_mean_of(c, smaller(level + around, one));
     const pack under = low + k, wide = high + k, per_low = pflush(PDIVIDE(one, low * under)),
                per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high,
                in_wide = high * per_high, in_under = low * per_low;
@@ -288,14 +288,14 @@ FN real limited_by(real x, real size)
     return x < -size ? -size : x > size ? size : x;
 }
 
-/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 in a box; the matrix is positive definite. */
-/* Least of g x + curve x^2 / 2 for |x| <= half. */
-FN real counted_edge_least(real g, real curve, real half)
+/* Least of g x + curve x^2 / 2 for |x| <= most. */
+FN real counted_edge_least(real g, real curve, real most)
 {
-    const real at = limited_by(flush(DIVIDE(-g, curve)), half);
+    const real at = limited_by(flush(DIVIDE(-g, curve)), most);
     return FMA(g, at, R(0.5) * flush(curve * at) * at);
 }
 
+/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 in a box; the matrix is positive definite. */
 FN real counted_bowl(real gv, real gr, real vv, real vr, real rr, real half_v, real half_r)
 {
     const real det = FMA(vv, rr, -vr * vr), v = flush(DIVIDE(FMA(vr, gr, -rr * gv), det)),

@@ -21,6 +21,8 @@
 #define COUNTED_SURE R(6.0)     /* |z|: beyond, bounds take the channel to be on one side */
 #define COUNTED_ROOM 1e-10      /* of r - sin^2 */
 #define COUNTED_LEAST_MEAN 1e-6 /* counts */
+#define COUNTED_LEAST_PART \
+    LIMIT(-0.999999999999999, -0.9999999) /* mean / count - 1: its logarithm is finite */
 
 #define COUNTED_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
 #define COUNTED mi, mr, sweep, s
@@ -97,12 +99,18 @@ FN pack counted_mean_of(counted_cells c, pack level)
     return counted_mean(level, c.scale, c.base);
 }
 
+FN pack counted_part(pack part)
+{
+    return PSELECT(part > PACK_OF(COUNTED_LEAST_PART), part, PACK_OF(COUNTED_LEAST_PART));
+}
+
 /* Deviances. */
 FN pack counted_cost(real k, counted_cells c, pack mean)
 {
     const pack excess = mean - c.count,
-               near = PSELECT(c.count > PK(0.0), c.count * m_deviance(pflush(excess * c.per_count)), mean),
-               far = (c.count + PACK_OF(k)) * m_deviance(pflush(excess * c.per_wide));
+               near = PSELECT(c.count > PK(0.0),
+                              c.count * m_deviance(counted_part(pflush(excess * c.per_count))), mean),
+               far = (c.count + PACK_OF(k)) * m_deviance(counted_part(pflush(excess * c.per_wide)));
     return pflush(PK(2.0) * (near - far));
 }
 

@@ -10,8 +10,8 @@
 
 /* Places of the energies in widths, falling, and the channel's part above each. */
 TABLE(elem, steps_places, LOSSCONE_ENERGIES) = {ELEM(2.7), ELEM(0.8), ELEM(0.0), ELEM(-0.8), ELEM(-2.7)};
-TABLE(elem, steps_parts, LOSSCONE_ENERGIES + 2) = {ELEM(0.0), ELEM(0.00346), ELEM(0.21185), ELEM(0.5),
-                                                  ELEM(0.78815), ELEM(0.99654), ELEM(1.0)};
+TABLE(elem, steps_parts, LOSSCONE_ENERGIES + 2) = {ELEM(0.0),     ELEM(0.00346), ELEM(0.21185), ELEM(0.5),
+                                                   ELEM(0.78815), ELEM(0.99654), ELEM(1.0)};
 /* Parts are rounded: levels by this much. */
 #define STEPS_ROUNDING R(1e-5)
 
@@ -44,7 +44,8 @@ FN real steps_of_row(COUNTED_PARAMETERS, u32 i)
             before[k] = here[k];
         }
         if (step > 0) {
-            const real energy = FIRST(m_exp(PACK_OF(FMA(REAL_OF(steps_places[step - 1]), width, row.centre))));
+            const real energy =
+                FIRST(m_exp(PACK_OF(FMA(REAL_OF(steps_places[step - 1]), width, row.centre))));
             (s + CELLS_INVERSE)[(step - 1) * SWEEP_SLOTS + i] = cone_inverse(energy, row.spacecraft);
             for (u32 k = n; k <= SWEEP_CELLS; k++) CELLS_STEP(step - 1)[k * SWEEP_SLOTS + i] = sum;
         }
@@ -67,7 +68,8 @@ FN void steps_prepare(COUNTED_PARAMETERS)
                 (s + CELLS_INVERSE)[n * SWEEP_SLOTS + i] = R(1.0);
                 for (u32 k = 0; k <= SWEEP_CELLS; k++) CELLS_STEP(n)[k * SWEEP_SLOTS + i] = R(0.0);
             }
-            for (u32 k = 0; k < SWEEP_CELLS + 2; k++) (s + CELLS_THRESHOLD)[k * SWEEP_SLOTS + i] = NO_THRESHOLD;
+            for (u32 k = 0; k < SWEEP_CELLS + 2; k++)
+                (s + CELLS_THRESHOLD)[k * SWEEP_SLOTS + i] = NO_THRESHOLD;
         }
     }
     TEAM_BARRIER();

@@ -97,11 +97,12 @@ cdef class DayOptions:
 
     def __init__(self, theta, potential, double polarity, double sunlight, str normalisation, bint sunlit,
                  double least_counts, bint subtract_background, bint weighted, double response_width,
-                 paritas_kappa_options kappa, paritas_potential_options charging):
+                 str method, paritas_kappa_options kappa, paritas_potential_options charging):
         self.theta = array_of(theta, (SWEEP_CELLS,), "theta")
         self.kappa, self.charging = kappa, charging
         self.losscone = paritas_losscone_options_default
         self.losscone.response_width = response_width
+        self.losscone.method = <paritas_losscone_method>value_of("paritas_losscone_method", method, "method")
         self.c = paritas_day_options_default
         self.c.theta, self.c.polarity, self.c.sunlight = self.theta.at, polarity, sunlight
         self.c.normalisation = <paritas_normalisation>value_of("paritas_normalisation", normalisation,
@@ -156,7 +157,7 @@ cdef object rows_at(str name, const void *at, Py_ssize_t n):
 cdef dict DAY_SWEEPS_SHAPES = {
     "mag": (3,),
     **dict.fromkeys(("potential", "coverage", "background"), (PARITAS_SWEEP_ROWS,)),
-    **dict.fromkeys(("cosine", "flux", "counts"), (PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS)),
+    **dict.fromkeys(("cosine", "flux", "counts", "measured"), (PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS)),
     "channel": (PARITAS_SWEEP_ROWS, PARITAS_CHANNEL_ENERGIES),
 }
 

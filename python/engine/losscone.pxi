@@ -6,14 +6,14 @@ cdef tuple ANY_GRID = (-1, -1, -1)
 
 
 cdef class SweepArrays:
-    """Checked; borrowed if contiguous and float64. channel, counts, background: or None."""
+    """Checked; borrowed if contiguous and float64. channel and the others after it: or None."""
 
-    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error
+    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error, measured
     cdef readonly Py_ssize_t n, rows, cells
     cdef paritas_sweeps c
 
     def __init__(self, energy, potential, cosine, flux, channel=None, counts=None, background=None,
-                 potential_error=None):
+                 potential_error=None, measured=None):
         cdef Array cosines = array_of(cosine, ANY_GRID, "cosine")
         cdef Py_ssize_t n = cosines.n, rows = cosines.array.shape[1], cells = cosines.array.shape[2]
         cdef tuple of_rows = (n, rows), of_cells = (n, rows, cells)
@@ -31,6 +31,8 @@ cdef class SweepArrays:
         cdef Array floor = array_of(background, of_rows, "background")
         self.channel, self.counts, self.background = channels.array, counted.array, floor.array
         self.c.channel, self.c.counts, self.c.background = channels.at, counted.at, floor.at
+        cdef Array raw = array_of(measured, of_cells, "measured")
+        self.measured, self.c.measured = raw.array, raw.at
         cdef Array errors = vector(potential_error, n, "potential_error")
         self.potential_error, self.c.potential_error = errors.array, errors.at
 

@@ -256,6 +256,7 @@ class SweepArrays:
     counts: _Floats | None
     background: _Floats | None
     potential_error: _Floats | None
+    measured: _Floats | None
     n: int
     rows: int
     cells: int
@@ -269,6 +270,7 @@ class SweepArrays:
         counts: Any = None,
         background: Any = None,
         potential_error: Any = None,
+        measured: Any = None,
     ) -> None: ...
 
 def losscone_options_of(options: dict[str, Any], response: str) -> dict[str, Any]: ...
@@ -334,6 +336,7 @@ class DayOptions:
         subtract_background: bool,
         weighted: bool,
         response_width: float,
+        method: str,
         kappa: dict[str, Any],
         charging: dict[str, Any],
     ) -> None: ...

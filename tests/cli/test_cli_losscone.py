@@ -179,7 +179,7 @@ def test_the_provenance_tells_options_inputs_and_codes(days, tables):
         options["search"],
         options["polarity"],
         options["spacecraft_potential"],
-    ) == ("halekas", "both", "exact", "-1", 10.0)
+    ) == ("auto", "both", "exact", "-1", 10.0)
     assert (options["potential_lower"], options["ratio_upper"], options["theta"], options["precision"]) == (
         -2000.0,
         1.1,
@@ -445,13 +445,15 @@ def test_sets_hold_the_plateau_and_grow_with_their_threshold(days, tables, tmp_p
 
 def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tmp_path):
     assert read_csv(tables / "losscone_1998-01-16.csv")[0]["options"]["step"] is None
-    fit(days / "3D980116.TAB", tmp_path, "--step", 1)
+    halekas = "--method", "halekas"
+    fit(days / "3D980116.TAB", tmp_path / "usual", *halekas)
+    fit(days / "3D980116.TAB", tmp_path, *halekas, "--step", 1)
     provenance, coarse = read_csv(tmp_path / "losscone_1998-01-16.csv")
     assert provenance["options"]["step"] == 1.0
-    usual = read_csv(tables / "losscone_1998-01-16.csv")[1]
+    usual = read_csv(tmp_path / "usual" / "losscone_1998-01-16.csv")[1]
     assert [row["confidence_set"] for row in usual] == [row["confidence_set"] for row in coarse]
     assert [row["confidence_set_folded"] for row in usual] != [row["confidence_set_folded"] for row in coarse]
-    fit(days / "3D980116.TAB", tmp_path, "--step", 0.05, "--overwrite")
+    fit(days / "3D980116.TAB", tmp_path, *halekas, "--step", 0.05, "--overwrite")
     assert [row["confidence_set_folded"] for row in usual] == [
         row["confidence_set_folded"] for row in read_csv(tmp_path / "losscone_1998-01-16.csv")[1]
     ]
@@ -461,6 +463,7 @@ def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tm
 
 def test_bootstrapped_sets_do_not_depend_on_the_run(days, tmp_path):
     bootstrap = ["--confidence", "bootstrap", "--draws", 8, "--level", 0.9, "--response", "folded"]
+    bootstrap += ["--method", "halekas"]
     fit(days, tmp_path / "all", *bootstrap)
     fit(days / "3D980117.TAB", tmp_path / "alone", *bootstrap)
     name = "losscone_1998-01-17.csv"

@@ -180,11 +180,14 @@ TEST(what_a_sweep_lacks_has_a_word)
 
 TEST(of_two_fits_the_lesser_misfit_is_preferred)
 {
-    paritas_losscone_result hard = {.size = sizeof hard, .misfit = 2.0, .cells = 100};
-    paritas_losscone_result folded = {.size = sizeof folded, .misfit = 1.0, .cells = 100};
+    paritas_losscone_result hard = {.size = sizeof hard, .misfit = 2.0, .cells = 100, .deviance = NAN};
+    paritas_losscone_result folded = {.size = sizeof folded, .misfit = 1.0, .cells = 100, .deviance = NAN};
     assert_int_equal(paritas_losscone_preferred(&hard, &folded), PARITAS_LOSSCONE_RESPONSE_FOLDED);
     hard.misfit = 1.0;
     assert_int_equal(paritas_losscone_preferred(&hard, &folded), PARITAS_LOSSCONE_RESPONSE_HARD);
+    hard.deviance = 90.0; /* of counts, whatever the misfits */
+    folded.deviance = 80.0;
+    assert_int_equal(paritas_losscone_preferred(&hard, &folded), PARITAS_LOSSCONE_RESPONSE_FOLDED);
     assert_int_equal(paritas_losscone_preferred(&hard, NULL), -1);
     folded.status = PARITAS_SWEEP_NO_CELLS;
     assert_int_equal(paritas_losscone_preferred(&hard, &folded), -1);

@@ -133,6 +133,18 @@ static void disturb(struct sample *s, size_t k, uint64_t *state)
     }
 }
 
+/* Whole counts of the fluxes, from a few to a hundred; TINY has far more, and none. */
+static void make_counts(struct sample *s, size_t k, uint64_t *state)
+{
+    for (size_t i = 0; i < ROWS; i++) s->floor[k * ROWS + i] = k % 4 == 1 ? 0.01 * uniform(state) : 0.0;
+    for (size_t j = 0; j < ALL; j++) {
+        const size_t at = k * ALL + j;
+        const double unit = 3.0 + 100.0 * uniform(state), mean = unit * (s->flux[at] + s->floor[at / CELLS]);
+        s->unit[at] = unit;
+        s->measured[at] = mean >= 0.0 && mean < 1e15 ? (double)(long long)(mean + uniform(state)) : none();
+    }
+}
+
 static bool make_sweeps(paritas_context *context, struct sample *s)
 {
     for (size_t k = 0; k < SAMPLE_SWEEPS; k++) {
@@ -157,6 +169,7 @@ static bool make_sweeps(paritas_context *context, struct sample *s)
         good = paritas_losscone_model(context, &one, &options, s->truth + 3 * k, s->flux + k * ALL, NULL) ==
                PARITAS_OK;
         disturb(s, k, &state);
+        make_counts(s, k, &state);
     }
     return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, NULL, PARITAS_LOSSCONE_METHOD_LILLIS,
                                          s->cosine, s->flux, s->masked) == PARITAS_OK;
@@ -455,6 +468,44 @@ static bool collect_intervals(paritas_context *context, const struct sample *s,
     return good;
 }
 
+/* The folded edge of counts. */
+static bool collect_counted(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                            struct answers *a)
+{
+    enum { VALUES = 4 };
+    static const double potentials[VALUES] = {-120.0, -20.0, 0.0, 11.0};
+    const size_t n = all_of(wish, SAMPLE_SWEEPS), values = wish->few ? 1 : VALUES;
+    double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES];
+    paritas_losscone_result *results = sized_calloc(SAMPLE_SWEEPS, sizeof *results);
+    paritas_confidence *sets = sized_calloc(SAMPLE_SWEEPS, sizeof *sets);
+    paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    options.method = PARITAS_LOSSCONE_METHOD_COUNTS;
+    options.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
+    if (wish->box_limit) options.box_limit = wish->box_limit;
+    bool good = results && sets;
+    for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
+        paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
+        sweeps.counts = s->unit + at * ALL;
+        sweeps.measured = s->measured + at * ALL;
+        sweeps.background = s->floor + at * ROWS;
+        good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK &&
+               paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, 0.0, sets + at) ==
+                   PARITAS_OK &&
+               paritas_losscone_profile(context, &sweeps, &options, values, potentials, misfit + at * values,
+                                        ratio + at * values, NULL) == PARITAS_OK;
+    }
+    for (size_t k = 0; good && k < n; k++)
+        good = mark(a, "counts, sweep %zu", k) && put_result(a, &results[k]) &&
+               PUT(a, results[k].noise, results[k].edge_evidence, results[k].cone_level, results[k].flags,
+                   results[k].deviance, results[k].excess) &&
+               mark(a, "set of counts, sweep %zu", k) && put_set(a, &sets[k]) &&
+               mark(a, "profile of counts, sweep %zu", k) && put(a, misfit + k * values, values) &&
+               put(a, ratio + k * values, values);
+    free(results);
+    free(sets);
+    return good;
+}
+
 enum { POINTS = 19 }; /* more than a kernel takes at once */
 
 static bool collect_misfits(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
@@ -739,6 +790,8 @@ bool answers_collect(paritas_context *context, const struct sample *sample, enum
         return collect_evolution(context, sample, wish, answers);
     case ANSWERS_INTERVALS:
         return collect_intervals(context, sample, wish, answers);
+    case ANSWERS_COUNTED:
+        return collect_counted(context, sample, wish, answers);
     case ANSWERS_EVALUATE:
         return collect_misfits(context, sample, wish, answers) &&
                collect_models(context, sample, wish, answers);

@@ -16,6 +16,9 @@ struct sample {
     double energy[SAMPLE_SWEEPS * 15], potential[SAMPLE_SWEEPS * 15];
     double cosine[SAMPLE_SWEEPS * 1320], flux[SAMPLE_SWEEPS * 1320];
     double masked[SAMPLE_SWEEPS * 1320]; /* fluxes that Lillis's method takes */
+    double unit[SAMPLE_SWEEPS * 1320],
+        measured[SAMPLE_SWEEPS * 1320]; /* counts of a flux of 1, and of the flux */
+    double floor[SAMPLE_SWEEPS * 15];   /* background of the sensor */
     double theta[88], field[SAMPLE_SWEEPS * 45], polarity[SAMPLE_SWEEPS * 15], azimuth[SAMPLE_SWEEPS * 1320];
     double truth[SAMPLE_SWEEPS * 3]; /* U, r, A */
     paritas_kappa_plasma plasma[SAMPLE_SPECTRA];
@@ -32,6 +35,7 @@ struct sample *sample_make(void);
     X(SEARCH, "search")                       \
     X(EVOLVE, "differential evolution")       \
     X(INTERVALS, "profiles, sets, bootstrap") \
+    X(COUNTED, "counts")                      \
     X(EVALUATE, "evaluate")                   \
     X(COSINES, "cosines")                     \
     X(HOST, "host")                           \

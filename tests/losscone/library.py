@@ -10,7 +10,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
 LIBRARY = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libparitas.so")
 
-METHODS, RESPONSES, SEARCHES = {"halekas": 0, "lillis": 1}, {"hard": 0, "folded": 1}, {"exact": 0, "de": 1}
+METHODS = {"halekas": 0, "lillis": 1, "counts": 2, "auto": 3}
+RESPONSES, SEARCHES = {"hard": 0, "folded": 1}, {"exact": 0, "de": 1}
 VERTICES, INTERVALS = 16, 8
 double_p, unsigned_p = c.POINTER(c.c_double), c.POINTER(c.c_uint)
 
@@ -47,6 +48,7 @@ class Sweeps(c.Structure):
         ("channel", double_p),
         ("counts", double_p),
         ("background", double_p),
+        ("measured", double_p),
         ("potential_error", double_p),
         ("rows", c.c_size_t),
         ("cells", c.c_size_t),
@@ -102,6 +104,8 @@ class Result(c.Structure):
         ("edge_evidence", c.c_double),
         ("cone_level", c.c_double),
         ("flags", c.c_uint),
+        ("deviance", c.c_double),
+        ("excess", c.c_double),
     ]
 
 
@@ -123,7 +127,7 @@ def address(array):
 
 class Library:
     """A context. `data` below: energy [n, 15], Usc [n, 15], cosine and normalised flux [n, 15, 88], and if
-    wanted channel [n, 15, 5], as paritas_sweeps has them; options by the names of
+    wanted channel [n, 15, 5] and others, as paritas_sweeps has them; options by the names of
     paritas_losscone_options."""
 
     def __init__(self, path=LIBRARY, threads=0, precision=64, device=None):

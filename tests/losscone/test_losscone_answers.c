@@ -11,6 +11,7 @@ TEST(answers_differ_where_inputs_do)
         struct answers before = reference(sample, 64, 1u << part, &wish);
         sample->flux[1319] *= 1.0 + 1e-9;
         sample->masked[1300] = 0.5;
+        for (int j = 0; j < 88; j++) sample->measured[j] += 1.0;
         sample->truth[3] += 1.0;
         sample->azimuth[5] += 1e-9;
         sample->spectrum_flux[3] *= 1.0 + 1e-9;

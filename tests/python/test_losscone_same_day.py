@@ -35,13 +35,14 @@ WAYS = {
     ),
     "evolution": (
         ("--polarity", "-1", "--spacecraft-potential", 8, "--search", "de", "--population", 20),
-        {"polarity": -1, "spacecraft_potential": 8.0},
+        {"polarity": -1, "spacecraft_potential": 8.0, "method": "halekas"},
         {"search": "de", "population": 20},
     ),
     "bootstrap": (
-        ("--polarity", "-1", "--spacecraft-potential", 8, "--confidence", "bootstrap", "--draws", 5),
-        {"polarity": -1, "spacecraft_potential": 8.0},
-        {"confidence": "bootstrap", "draws": 5},
+        ("--polarity", "-1", "--spacecraft-potential", 8, "--confidence", "bootstrap", "--draws", 5)
+        + ("--method", "halekas"),
+        {"polarity": -1, "spacecraft_potential": 8.0, "method": "halekas"},
+        {"confidence": "bootstrap", "draws": 5, "method": "halekas"},
     ),
     "shade": (
         ("--polarity", "-1", "--illumination", "shade", "--weights", "original", "--density", "estimate")
@@ -89,7 +90,7 @@ WAYS = {
         + ("--potential-upper", 10, "--ratio-lower", 0.35, "--ratio-upper", 1.05, "--amplitude-lower", 0.1)
         + ("--amplitude-upper", 3, "--beam-width", 20, "--beam-sigma", 10, "--background", 0.1)
         + ("--box-limit", 900),
-        {"polarity": -1, "spacecraft_potential": 8.0},
+        {"polarity": -1, "spacecraft_potential": 8.0, "method": "lillis"},
         {
             "method": "lillis",
             "potential_lower": -900.0,
@@ -106,13 +107,21 @@ WAYS = {
     ),
     "draws": (
         ("--polarity", "-1", "--spacecraft-potential", 8, "--confidence", "bootstrap", "--draws", 4)
-        + ("--level", 0.9, "--seed", 9, "--precision", "f32", "--threads", 1),
-        {"polarity": -1, "spacecraft_potential": 8.0, "precision": "f32"},
-        {"confidence": "bootstrap", "draws": 4, "level": 0.9, "seed": 9, "precision": "f32", "threads": 1},
+        + ("--level", 0.9, "--seed", 9, "--precision", "f32", "--threads", 1, "--method", "halekas"),
+        {"polarity": -1, "spacecraft_potential": 8.0, "precision": "f32", "method": "halekas"},
+        {
+            "method": "halekas",
+            "confidence": "bootstrap",
+            "draws": 4,
+            "level": 0.9,
+            "seed": 9,
+            "precision": "f32",
+            "threads": 1,
+        },
     ),
     "generations": (
         ("--polarity", "-1", "--spacecraft-potential", 8, "--search", "de", "--generations", 30),
-        {"polarity": -1, "spacecraft_potential": 8.0},
+        {"polarity": -1, "spacecraft_potential": 8.0, "method": "halekas"},
         {"search": "de", "generations": 30},
     ),
 }
@@ -205,7 +214,7 @@ def test_written_tables_are_read(day, tmp_path):
     made.write(tmp_path / "losscone_mine.csv")
     read = losscone.read_tables(tmp_path)
     assert [name for name in read.sweeps.dtype.names if not equal(read[name], made[name])] == []
-    assert read.provenance[0]["options"]["method"] == "halekas"
+    assert read.provenance[0]["options"]["method"] == "auto"
     with pytest.raises(paritas.Unwritable, match="nowhere/x.csv: cannot be written"):
         made.write(tmp_path / "nowhere" / "x.csv")
 

@@ -72,14 +72,14 @@ SAME = [
         "clean",
         "--polarity=-1 --spacecraft-potential 0 --response folded --search de --population 20 "
         "--generations 40 --seed 7 --normalisation pairs",
-        {"polarity": -1, "spacecraft_potential": 0.0, "normalisation": "pairs"},
+        {"polarity": -1, "spacecraft_potential": 0.0, "normalisation": "pairs", "method": "halekas"},
         {"response": "folded", "search": "de", "population": 20, "generations": 40, "seed": 7},
     ),
     (
         "plasma",
-        "--geometry TRUTH --confidence bootstrap --draws 4 --level 0.9",
-        {"geometry": "TRUTH"},
-        {"confidence": "bootstrap", "draws": 4, "level": 0.9},
+        "--geometry TRUTH --method halekas --confidence bootstrap --draws 4 --level 0.9",
+        {"geometry": "TRUTH", "method": "halekas"},
+        {"method": "halekas", "confidence": "bootstrap", "draws": 4, "level": 0.9},
     ),
     (
         "plasma",

@@ -112,7 +112,7 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     const struct day_records records = {"paritas_losscone_result", results, columns->fitted, NULL};
     column_add_records(work, suffix, &records, "cells", "ratio_at_minimum");
     if (model == 0) column_add_records(work, suffix, &records, "amplitude", "amplitude");
-    column_add_records(work, suffix, &records, "gap", "cone_level");
+    column_add_records(work, suffix, &records, "gap", "excess");
     TRY(add_quality(work, results, answers->results[1 - model], suffix));
     columns->misfit = column_values(&work->rows, "misfit", suffix);
     columns->potential = column_values(&work->rows, "potential", suffix);

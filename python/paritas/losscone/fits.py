@@ -77,7 +77,7 @@ def options_of(options: Any, response: str, part: Part | None = None) -> dict[st
 
 
 def _method(options: Any) -> str:
-    method: str = options.get("method", "halekas")
+    method: str = options.get("method", _DEFAULTS["method"])
     return method
 
 
@@ -92,7 +92,13 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
         arrays.flux[rows],
         *(
             None if more is None else more[rows]
-            for more in (arrays.channel, arrays.counts, arrays.background, arrays.potential_error)
+            for more in (
+                arrays.channel,
+                arrays.counts,
+                arrays.background,
+                arrays.potential_error,
+                arrays.measured,
+            )
         ),
     )
 

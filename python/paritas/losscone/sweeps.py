@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS = {name: one.default for name, one in _engine.options("paritas_day_options").items()}
 _RESPONSE_WIDTH: float = _engine.options("paritas_losscone_options")["response_width"].default
+_METHOD: str = _engine.options("paritas_losscone_options")["method"].default
 #: what a file shares with those before it of its date, as the program tells it
 _SHARES = {
     "repeated": "are in {} too and count once",
@@ -59,8 +60,10 @@ class Sweeps(Summarised):
     channel (n, rows, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (like flux): counts of a normalised flux of 1; None: unknown. background (n, rows): normalised
         flux that was subtracted. background_rate (n): the same in counts/s, also of the plasma's fits.
-        counted (like flux): `measured` without it and without rows of few counts; None: `measured`. complete
-        (like flux): normalised fluxes before that, for beams; None: `flux`.
+        counted (like flux): `measured` without it and without rows of few counts; None: `measured`.
+        measured_counts (like flux): counts, background included; with them the folded edge has a likelihood
+        of counts; None: unknown. complete (like flux): normalised fluxes before that, for beams; None:
+        `flux`.
     potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact.
     mag (n, 3): field of the magnetometer, nT, selenographic; None: unknown.
     known: columns of the table, one row a sweep, of sweeps that are of no day."""
@@ -83,6 +86,7 @@ class Sweeps(Summarised):
     mag: Floats | None = None
     known: Table | None = None
     counted_days: list[Day] = field(default_factory=list)
+    measured_counts: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -101,6 +105,7 @@ class Sweeps(Summarised):
         channel: ArrayLike | None = None,
         counts: ArrayLike | None = None,
         background: ArrayLike | None = None,
+        measured_counts: ArrayLike | None = None,
         first: int = 0,
         **directions: Unpack[Directions],
     ) -> Sweeps:
@@ -109,7 +114,7 @@ class Sweeps(Summarised):
         flux: (n, rows, cells), or (rows, cells) of one sweep, of up to 32 energies and 512 directions.
             energy: (n, rows) or (rows,); potential: (n, rows), (n,) or one number; cosine: like flux, or None
             for those of `directions`: field, azimuth, theta, polarity, as `cosines` takes them. channel,
-            counts, background: see Sweeps. first: number of the first sweep. Cosines outside [-1, 1] are an
+            counts, background, measured_counts: see Sweeps. first: number of the first sweep. Cosines outside [-1, 1] are an
             error."""
         fluxes = _sweeps_of(flux, "flux")
         n, rows = fluxes.shape[:2]
@@ -128,6 +133,7 @@ class Sweeps(Summarised):
             channel=None if channel is None else numbers(channel),
             counts=None if counts is None else numbers(counts),
             background=None if background is None else numbers(background),
+            measured_counts=None if measured_counts is None else numbers(measured_counts),
         )
         made.arrays("halekas")
         return made
@@ -178,6 +184,7 @@ class Sweeps(Summarised):
             "complete",
             "potential_error",
             "mag",
+            "measured_counts",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -197,6 +204,7 @@ class Sweeps(Summarised):
                 self.counts,
                 self.background,
                 self.potential_error,
+                self.measured_counts,
             )
         return found
 
@@ -333,7 +341,14 @@ def mask(
 def channels(sweeps: Sweeps, measured: ArrayLike, response_width: float = _RESPONSE_WIDTH) -> Floats:
     """Energies of each row's channel for the folded edge, weighted by the measured spectrum: (n, rows, 5),
     over the row's energy. measured: fluxes (n, rows, cells)."""
-    arrays = _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
+    arrays = _engine.SweepArrays(
+        sweeps.energy,
+        sweeps.potential,
+        sweeps.cosine,
+        sweeps.flux,
+        counts=sweeps.counts,
+        measured=sweeps.measured_counts,
+    )
     return _engine.losscone_channels(arrays, response_width, measured)
 
 
@@ -368,6 +383,7 @@ def load(
     subtract_background: bool = _DEFAULTS["subtract_background"],
     response_weights: str = "spectrum",
     response_width: float = _RESPONSE_WIDTH,
+    method: str = _METHOD,
     spice: Path | None = None,
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
@@ -386,7 +402,8 @@ def load(
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
     least_counts: mask rows with fewer counts a cell; 0: no counting noise. subtract_background: a rate of
         counts that is the same at all energies, for fits of the plasma too. response_weights: "spectrum" or
-        "equal", of the folded edge; response_width: as that of the fit. None of these changes the days.
+        "equal", of the folded edge; response_width, method: as those of the fit; method="halekas" for
+        search="de" too. None of these changes the days.
 
     A day takes about 80 MB of memory; for whole months use the program."""
     check_keywords(load, where)
@@ -420,6 +437,7 @@ def load(
         subtract_background,
         response_weights == "spectrum",
         response_width,
+        method,
         _engine.option_values("paritas_kappa_options", dict(kappa_options or {})),
         _engine.option_values("paritas_potential_options", dict(potential_options or {})),
     )
@@ -532,6 +550,7 @@ def _prepared(
         potential_error=arrays["potential_error"],
         mag=arrays["mag"],
         counted_days=[counted],
+        measured_counts=arrays["measured"],
     )
 
 

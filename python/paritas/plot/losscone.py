@@ -168,7 +168,7 @@ def _title(fit: LossconeFit, k: int, response: str, at: Floats, best: bool) -> s
     text = f"{head}{response}: U {at[0]:.1f} V{within}, r {at[1]:.3f}{beam}, {spacecraft}"
     row = fit.results[response][k]
     if best and row["cells"] > 0:
-        per_cell = row["misfit"] / row["cells"] if fit.options["method"] == "halekas" else row["misfit"]
+        per_cell = row["misfit"] / row["cells"] if fit.options["method"] != "lillis" else row["misfit"]
         text += f"\nmisfit {row['misfit']:.4g} of {row['cells']} cells, {per_cell:.2g} a cell"
         text += f", quality: {quality_of(fit.table, response)[k]}"
     return text

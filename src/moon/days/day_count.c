@@ -1,7 +1,7 @@
 /* day_count.c: backgrounds, channels and counts of a day's sweeps. */
-#include "base/sized.h"
 #include "moon/days/days.h"
 #include "moon/er/er.h"
+#include "moon/losscone/losscone.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
 {
     const size_t n = day->n;
     const bool weighted = options->weighted && n > 0, counted = options->least_counts > 0.0 && n > 0;
-    paritas_losscone_options losscone = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    paritas_losscone_options losscone;
     *made = (struct day_counted){
         .rate = rate,
         .channel = weighted ? day_numbers(arena, DAY_ROWS * PARITAS_CHANNEL_ENERGIES * n) : NULL,
@@ -44,13 +44,15 @@ paritas_status day_count(paritas_context *context, struct arena *arena, const pa
     if ((weighted && !made->channel) || (counted && (!made->counts || !made->background || !made->measured)))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
-    TRY(SIZED_TAKE(context, paritas_losscone_options, "losscone", options->losscone, &losscone));
-    if (!counted && losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
-        losscone.method = PARITAS_LOSSCONE_METHOD_HALEKAS;
     if (counted && er_take_middles(options->theta, day)) made->scatter = STORED_SCATTER;
     /* before anything is subtracted, or raised to half a count */
     if (counted) memcpy(made->measured, day->flux, DAY_ROWS * DAY_CELLS * n * sizeof *made->measured);
     if (rate) TRY(paritas_er_subtract_background(context, day, rate));
+    TRY(losscone_options_read(context, options->losscone, &losscone));
+    if (losscone.method == PARITAS_LOSSCONE_METHOD_AUTO)
+        losscone.method = counted && losscone.search == PARITAS_LOSSCONE_SEARCH_EXACT
+                              ? PARITAS_LOSSCONE_METHOD_COUNTS
+                              : PARITAS_LOSSCONE_METHOD_HALEKAS;
     if (weighted) TRY(paritas_losscone_channels(context, data, &losscone, day->flux, made->channel));
     if (counted) TRY(paritas_er_mask_counts(context, day, options->theta, options->least_counts));
     TRY(paritas_losscone_normalise(context, n, NULL, options->normalisation, data->cosine, day->flux, flux));

@@ -26,7 +26,8 @@ static bool is_stored(const paritas_er_day *day, const double *exposure)
 {
     size_t tested = 0, ends = 0;
     for (size_t cell = 0; cell < day->n * ROWS * CELLS; cell++) {
-        const double time = exposure[cell % CELLS], factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS],
+        const double time = exposure[cell % CELLS],
+                     factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS],
                      counts = counts_of(day->flux[cell] * factor * time, time);
         if (!(counts >= TESTED_LEAST && counts < (double)ER_CODED_COUNTS)) continue;
         const struct er_interval stored = er_stored((uint64_t)(counts + 0.5));
@@ -42,7 +43,8 @@ bool er_take_middles(const double theta[PARITAS_SWEEP_CELLS], paritas_er_day *da
     paritas_er_exposures(theta, exposure);
     if (!is_stored(day, exposure)) return false;
     for (size_t cell = 0; cell < day->n * ROWS * CELLS; cell++) {
-        const double time = exposure[cell % CELLS], factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS],
+        const double time = exposure[cell % CELLS],
+                     factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS],
                      corrected = day->flux[cell] * factor * time, counts = counts_of(corrected, time);
         if (!(counts > 0.0 && counts < 0x1p53)) continue;
         const struct er_interval stored = er_stored((uint64_t)(counts + 0.5));

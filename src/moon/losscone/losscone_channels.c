@@ -120,7 +120,9 @@ paritas_status paritas_losscone_channels(paritas_context *context, const paritas
     const paritas_sweeps *sweeps = &call.sweeps;
     if (sweeps->n > 0) REQUIRE(context, flux, channel);
     const double sigma = losscone_response_sigma(call.options.response_width);
-    const bool counted = losscone_method_counts(call.options.method);
+    const bool counted =
+        call.options.method == PARITAS_LOSSCONE_METHOD_COUNTS ||
+        (call.options.method == PARITAS_LOSSCONE_METHOD_AUTO && sweeps->measured && sweeps->counts);
     for (size_t k = 0; k < sweeps->n; k++) {
         struct spectrum s = {.rows = sweeps->rows};
         for (size_t i = 0; i < sweeps->rows; i++) {

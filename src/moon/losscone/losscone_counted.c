@@ -30,11 +30,16 @@ paritas_status losscone_counted_check(paritas_context *context, const struct los
     const paritas_losscone_options *o = &call->options;
     if (o->method != PARITAS_LOSSCONE_METHOD_COUNTS) return PARITAS_OK;
     if (o->response != PARITAS_LOSSCONE_RESPONSE_FOLDED)
-        return paritas_refuse(context, "options: the method counts needs the folded response");
+        return paritas_refuse(
+            context,
+            "options: the method counts knows no hard edge: choose the folded response or the method auto");
     if (o->search != PARITAS_LOSSCONE_SEARCH_EXACT)
-        return paritas_refuse(context, "options: the method counts needs the exact search");
+        return paritas_refuse(
+            context,
+            "options: the method counts knows no search de: choose the exact search or the method halekas");
     if (!call->sweeps.measured || !call->sweeps.counts)
-        return paritas_refuse(context, "sweeps: the method counts needs the arrays measured and counts");
+        return paritas_refuse(context, "sweeps: the method counts has none: give the arrays measured and "
+                                       "counts, or choose the method halekas");
     return PARITAS_OK;
 }
 

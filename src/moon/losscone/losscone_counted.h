@@ -10,11 +10,6 @@ struct losscone_channel {
 /* Finds it from the first and the last of five energies (paritas_losscone_channels). */
 struct losscone_channel losscone_channel_shape(double first, double last);
 
-/* May fits by this method be of counts? */
-static inline bool losscone_method_counts(paritas_losscone_method method)
-{
-    return method == PARITAS_LOSSCONE_METHOD_COUNTS || method == PARITAS_LOSSCONE_METHOD_AUTO;
-}
 /* Does the call take the likelihood of counts? */
 bool losscone_is_counted(const struct losscone_call *call);
 /* Refuses the method counts where it has no answer. */

@@ -47,6 +47,9 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
     TRY(check_points(context, n_points, points));
     if (call.sweeps.n == 0) return PARITAS_OK;
     if (n_points > 0 && !misfit) return paritas_refuse(context, "misfit: no place given for it");
+    if (call.options.method == PARITAS_LOSSCONE_METHOD_COUNTS)
+        return paritas_refuse(context,
+                              "options: misfits of points are of no counts: choose the method halekas");
     struct misfits m = {.call = &call,
                         .n_points = n_points,
                         .least = losscone_least_cells(&call.options),

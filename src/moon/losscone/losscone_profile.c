@@ -271,6 +271,7 @@ static paritas_status open_results(paritas_context *context, const paritas_sweep
     const paritas_losscone_options *options = &call->options;
     TRY(losscone_open(context, given_sweeps, given_options, true, call));
     TRY(SIZED_CHECK(context, paritas_losscone_result, "results", call->sweeps.n, results));
+    TRY(losscone_counted_check(context, call));
     for (size_t k = 0; k < call->sweeps.n; k++) {
         if (!losscone_has_fit(&results[k])) continue;
         const paritas_losscone_result *r = &results[k];
