@@ -1,8 +1,8 @@
 /* counted_steps.h: a fast lower bound of the deviance in large boxes.
  *
  * Five energies of a channel part its electrons. With n of them in the cone a cell's level lies in an
- * interval, and its deviance is at least the least there. These are the steps of losscone_cells.h, whose bound
- * (losscone_bound.h) holds with them. */
+ * interval, and its deviance is at least the least there. These are the steps of losscone_cells.h, whose
+ * bound (losscone_bound.h) holds with them. */
 #pragma once
 
 #include "losscone/counted_cells.h"

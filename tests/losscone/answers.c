@@ -666,17 +666,15 @@ static bool put_fit(struct answers *a, const paritas_kappa_result *r)
 enum { WIDE = 20 };
 static paritas_spectra widened(const paritas_spectra *own, double *room)
 {
-    const double *const from[] = {own->energy, own->flux, own->sensitivity, own->counts};
-    const size_t n = own->n * WIDE;
-    for (size_t i = 0; i < COUNT(from) * n; i++) {
-        const size_t k = i % n / WIDE, row = i % WIDE;
-        room[i] = row < ROWS ? from[i / n][k * ROWS + row] : none();
-    }
     paritas_spectra more = *own;
-    more.energy = room;
-    more.flux = room + n;
-    more.sensitivity = room + 2 * n;
-    more.counts = room + 3 * n;
+    const double **const arrays[] = {&more.energy, &more.flux, &more.sensitivity, &more.counts,
+                                     &more.background};
+    for (size_t a = 0; a < COUNT(arrays); a++) {
+        const double *from = *arrays[a];
+        *arrays[a] = room;
+        for (size_t i = 0; i < own->n * WIDE; i++, room++)
+            *room = i % WIDE < ROWS ? from[i / WIDE * ROWS + i % WIDE] : none();
+    }
     more.rows = WIDE;
     return more;
 }
@@ -689,7 +687,7 @@ static bool collect_fits(paritas_context *context, const struct sample *s, const
     const char *grid = wide ? " of more energies" : "";
     const size_t n = all_of(wish, SAMPLE_SPECTRA);
     paritas_kappa_result *results = sized_calloc(SAMPLE_SPECTRA, sizeof *results);
-    double misfit[SAMPLE_SPECTRA * PLASMAS], room[4 * SAMPLE_SPECTRA * WIDE];
+    double misfit[SAMPLE_SPECTRA * PLASMAS], room[5 * SAMPLE_SPECTRA * WIDE];
     bool good = results;
     for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
         const paritas_spectra own = spectra_at(s, at, count_at(wish, at, n)),

@@ -52,7 +52,7 @@ def integral(energy, pitch, U, r, Usc):
     """the hard edge averaged over a Gaussian response in ln E, each energy by its flux in a spectrum that
     falls as E^-2.5"""
     sigma = np.arcsinh(0.25) / np.sqrt(2 * np.log(2))
-    x = np.linspace(-3.5, 3.5, 71) * sigma
+    x = np.linspace(-4.2, 4.2, 281) * sigma
     weight = np.exp(-0.5 * (x / sigma) ** 2 - 2.5 * x)
     return (
         sum(w * ref.model(energy * np.exp(d), pitch, U, r, 0.0, Usc) for d, w in zip(x, weight))

@@ -69,6 +69,7 @@ static void take_sweep(struct profile *p)
                                .counts = all.counts ? all.counts + cells * p->at : NULL,
                                .background = all.background ? all.background + rows * p->at : NULL,
                                .measured = all.measured ? all.measured + cells * p->at : NULL,
+                               .scatter = all.scatter ? all.scatter + p->at : NULL,
                                .channel = all.channel ? all.channel + channels * p->at : NULL};
 }
 

@@ -116,8 +116,8 @@ class Sweeps(Summarised):
         flux: (n, rows, cells), or (rows, cells) of one sweep, of up to 32 energies and 512 directions.
             energy: (n, rows) or (rows,); potential: (n, rows), (n,) or one number; cosine: like flux, or None
             for those of `directions`: field, azimuth, theta, polarity, as `cosines` takes them. channel,
-            counts, background, measured_counts, scatter: see Sweeps. first: number of the first sweep. Cosines
-            outside [-1, 1] are an error."""
+            counts, background, measured_counts, scatter: see Sweeps. first: number of the first sweep.
+            Cosines outside [-1, 1] are an error."""
         fluxes = _sweeps_of(flux, "flux")
         n, rows = fluxes.shape[:2]
         angles = _angles_of(cosine, fluxes.shape, directions)
