@@ -17,7 +17,8 @@
 
 static double energy[N * MORE], potential[N * MORE], cosine[N * MORE * CELLS_MOST],
     flux[N * MORE * CELLS_MOST], masked[N * MORE * CELLS_MOST], counts[N * ROWS * CELLS],
-    more_counts[N * MORE * CELLS_MOST], channel[N * ROWS * 5], more_channel[N * MORE * 5];
+    more_counts[N * MORE * CELLS_MOST], measured[N * ROWS * CELLS], more_measured[N * MORE * CELLS_MOST],
+    channel[N * ROWS * 5], more_channel[N * MORE * 5];
 
 /* N x ROWS x width numbers to N x MORE x more, NaN around them. */
 static void pad(const double *from, size_t width, size_t more, double *to)
@@ -35,7 +36,7 @@ static size_t n_asked = N; /* sweeps */
 struct asked {
     const char *name;
     paritas_losscone_options options;
-    bool lillis, channels, counted;
+    bool lillis, channels, counted, measured;
 };
 
 struct given {
@@ -54,6 +55,8 @@ static struct given give(const struct sample *s, const struct asked *asked, size
     own->flux = asked->lillis ? s->masked : s->flux;
     own->channel = asked->channels ? channel : NULL;
     own->counts = asked->counted ? counts : NULL;
+    own->measured = asked->measured ? measured : NULL;
+    more->measured = asked->measured ? more_measured : NULL;
     more->energy = energy;
     more->potential = potential;
     more->cosine = cosine;
@@ -112,8 +115,9 @@ static void compare_grids(paritas_context *context, const char *device, const st
         if (options->search == PARITAS_LOSSCONE_SEARCH_DE) continue;
         ASSERT_OK(context,
                   paritas_losscone_confidence(context, sweeps, options, results[i], NULL, 0.0, sets[i]));
-        ASSERT_OK(context, paritas_losscone_bootstrap(context, sweeps, options, results[i], DRAWS, 0.5,
-                                                      thresholds[i]));
+        if (!asked->measured)
+            ASSERT_OK(context, paritas_losscone_bootstrap(context, sweeps, options, results[i], DRAWS, 0.5,
+                                                          thresholds[i]));
         ASSERT_OK(context,
                   paritas_losscone_profile(context, sweeps, options, 3, at, profile[i], ratio[i], NULL));
     }
@@ -159,12 +163,14 @@ static void pad_all(const struct sample *s, size_t cells)
     pad(s->flux, CELLS, cells, flux);
     pad(s->masked, CELLS, cells, masked);
     pad(counts, CELLS, cells, more_counts);
+    pad(measured, CELLS, cells, more_measured);
     pad(channel, 5, 5, more_channel);
 }
 
 static void compare_all(paritas_context *context, const char *device, const struct sample *s)
 {
-    struct asked all[] = {ask("hard"), ask("no beam"), ask("folded"), ask("lillis"), ask("de")};
+    struct asked all[] = {ask("hard"),   ask("no beam"), ask("folded"),
+                          ask("lillis"), ask("de"),      ask("counts")};
     all[0].counted = true;
     all[1].options.amplitude_upper = 0.0;
     all[2].options.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
@@ -173,9 +179,13 @@ static void compare_all(paritas_context *context, const char *device, const stru
     all[3].lillis = true;
     all[4].options.search = PARITAS_LOSSCONE_SEARCH_DE;
     all[4].options.generations = 20;
+    all[5] = all[2];
+    all[5].name = "counts";
+    all[5].counted = all[5].measured = true;
     for (size_t cells = CELLS; cells <= CELLS_MOST; cells += CELLS_MOST - CELLS) {
         pad_all(s, cells);
-        for (size_t q = 0; q < COUNT_OF(all); q += few ? COUNT_OF(all) - 1 : 1) {
+        for (size_t q = 0; q < COUNT_OF(all); q++) {
+            if (few && q > 0 && q < 4) continue; /* their entries run for the others */
             if (few) all[q].options.box_limit = 60;
             compare_grids(context, device, s, &all[q], cells);
         }
@@ -187,6 +197,9 @@ static struct sample *prepared(void)
 {
     struct sample *s = make_sample();
     for (size_t i = 0; i < N * ROWS * CELLS; i++) counts[i] = 20.0 + (double)(i % 90);
+    for (size_t i = 0; i < N * ROWS * CELLS; i++)
+        measured[i] =
+            s->flux[i] > 0.0 && s->flux[i] < 10.0 ? (double)(int)(counts[i] * s->flux[i] + 0.5) : NAN;
     for (size_t i = 0; i < N * ROWS * 5; i++) channel[i] = 1.3 - 0.14 * (double)(i % 5);
     return s;
 }
