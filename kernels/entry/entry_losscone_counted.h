@@ -4,22 +4,17 @@
 #include "losscone/counted_quality.h"
 #include "losscone/counted_set.h"
 
-FN size_t counted_job(u32 team, u32 n)
-{
-    return team < n ? team : n - 1;
-}
-
 /* in: counted_row. out: counted_answer. Slab: COUNTED_SLAB. */
 LOSSCONE_KERNEL(counted)
 {
-    const size_t job = counted_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
+    const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
     GLOBAL const elem *sweep = in + job * COUNTED_IN, *tail = sweep + COUNTED_TAIL;
     GLOBAL elem *answer = out + job * COUNTED_OUT;
-    counted_prepare(COUNTED);
-    steps_prepare(COUNTED);
+    counted_prepare(LOSSCONE);
+    steps_prepare(LOSSCONE);
     const counted_point best =
-        counted_search(COUNTED, tail[COUNTED_TAIL_FROM], tail[COUNTED_TAIL_TO], UNBOUNDED_DEVIANCE);
-    TEAM_FOR(i, sweep_rows(mi)) counted_judge_row(COUNTED, best, i);
+        counted_search(LOSSCONE, tail[COUNTED_TAIL_FROM], tail[COUNTED_TAIL_TO], UNBOUNDED);
+    TEAM_FOR(i, sweep_rows(mi)) counted_judge_row(LOSSCONE, best, i);
     TEAM_BARRIER();
     ONE_WORKER
     {
@@ -39,18 +34,18 @@ LOSSCONE_KERNEL(counted)
 /* in: counted_row with the minimum and the limit. out: the set's two ends. Slab: COUNTED_SLAB. */
 LOSSCONE_KERNEL(counted_set)
 {
-    const size_t job = counted_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
+    const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
     GLOBAL const elem *sweep = in + job * COUNTED_IN, *tail = sweep + COUNTED_TAIL;
     GLOBAL elem *answer = out + job * 2;
     const real limit = tail[COUNTED_TAIL_LIMIT];
     real low = R(0.0), high = R(0.0);
     TEAM_IF(limit > R(0.0)) {
-        counted_prepare(COUNTED);
-        steps_prepare(COUNTED);
-        const counted_point best = counted_at(COUNTED, tail[COUNTED_TAIL_U], tail[COUNTED_TAIL_R]);
+        counted_prepare(LOSSCONE);
+        steps_prepare(LOSSCONE);
+        const counted_point best = counted_at(LOSSCONE, tail[COUNTED_TAIL_U], tail[COUNTED_TAIL_R]);
         const real step = set_step(best, limit);
-        low = set_end(COUNTED, best, limit, tail[COUNTED_TAIL_FROM], step);
-        high = set_end(COUNTED, best, limit, tail[COUNTED_TAIL_TO], step);
+        low = set_end(LOSSCONE, best, limit, tail[COUNTED_TAIL_FROM], step);
+        high = set_end(LOSSCONE, best, limit, tail[COUNTED_TAIL_TO], step);
     }
     ONE_WORKER
     {

@@ -3,11 +3,6 @@
 
 #include "losscone/losscone_direct.h"
 
-FN size_t losscone_job(u32 team, u32 n)
-{
-    return team < n ? team : n - 1;
-}
-
 /* in: sweeps' rows, then shared points. out: MISFITS_OUT each; none without cells, or for Lillis with fewer
  * than 5. Slab: MISFIT_SLAB. */
 LOSSCONE_KERNEL(misfit)

@@ -7,10 +7,8 @@
  *
  *   f >= f_c + f'_c (dv + h' dr) - K (|dv| + |h'| |dr|)^2 / 2 - max(0, -f'_c h'') dr^2 / 2
  *
- * where K bounds -f''. The slopes of all cells are added before their sizes are taken.
- *
- * with f'' >= a for each cell, and K = -a where a is negative. Where it is positive the cell's term is a
- * bowl, a (dv + h' dr)^2 / 2, and the least of all bowls in the box is found in closed form.
+ * with f'' >= a for each cell, and K = -a where a is negative. Where a is positive the cell's term is a bowl,
+ * a (dv + h' dr)^2 / 2, and the least of all bowls in the box is found in closed form.
  *
  * Is the deviance convex in all of a box? It is if the sum of a (1, h') (1, h')^T with all cells is positive
  * definite. Then a box with the minimum in it is done. */
@@ -18,7 +16,6 @@
 
 #include "losscone/counted_cells.h"
 
-#define UNBOUNDED_DEVIANCE R(1e30)
 #define COUNTED_SMALL 0.8 /* a channel's edge moves by less from the centre, in z: Taylor's formula */
 #define LITTLE_LOST 0.2   /* of a cell's deviance: nobody asks for its least between corners */
 
@@ -211,8 +208,7 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
     t.h_most = PACK_OF(box.per_r0) + larger(a, b);
     const pack two = PFMA(a, a, box.u < R(0.0) ? PK(0.0) : PACK_OF(flush(box.per_r0 * box.per_r0))),
                moved = PFMA(larger(t.h_most, -t.h_least), half_r, PACK_OF(box.half_v));
-    const counted_edge edge =
-        counted_edge_of(row, PACK_OF(sign * box.u * box.r) * PACK_OF(sign) * inverse, moved);
+    const counted_edge edge = counted_edge_of(row, PACK_OF(box.u * box.r) * inverse, moved);
     const pack level = counted_level(row, box.u, edge.below), mean = counted_mean_of(c, level);
     t.tame = AND(apart, AND(edge.spread < PK(COUNTED_SMALL), moved < PK(0.75)));
     t.value = counted_cost(row.k, c, mean);
@@ -253,8 +249,8 @@ FN void counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE 
         sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
 }
 
-/* Sums of a row, to[sum * SWEEP_SLOTS]. */
-FN_LARGE void counted_bound_row(COUNTED_PARAMETERS, counted_box box, u32 i, GLOBAL real *to)
+/* Puts a row's sums (counted_put_sums). */
+FN_LARGE void counted_bound_row(LOSSCONE_PARAMETERS, counted_box box, u32 i, GLOBAL real *to)
 {
     const counted_row row = counted_row_of(mr, sweep, i);
     const counted_between between = counted_undecided(s, i, box.u0, box.u1, box.r0, box.r1);
@@ -301,7 +297,7 @@ FN real counted_bowl(real gv, real gr, real vv, real vr, real rr, real half_v, r
     const real det = FMA(vv, rr, -vr * vr), v = flush(DIVIDE(FMA(vr, gr, -rr * gv), det)),
                r = flush(DIVIDE(FMA(vr, gv, -vv * gr), det));
     if (size_of(v) <= half_v && size_of(r) <= half_r) return R(0.5) * FMA(gv, v, gr * r);
-    real least = UNBOUNDED_DEVIANCE;
+    real least = UNBOUNDED;
     for (u32 side = 0; side < 2; side++) {
         const real a = side ? half_v : -half_v, b = side ? half_r : -half_r;
         const real on_v = FMA(gv, a, R(0.5) * flush(vv * a) * a) +
@@ -336,7 +332,7 @@ FN counted_matrix counted_matrix_of(real vv, real across_least, real across_most
 }
 
 /* The bound from a box's sums. In a convex box with the point (u, r), where slopes vanish, no other point is
- * lower: UNBOUNDED_DEVIANCE. */
+ * lower: UNBOUNDED. */
 FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u, real r)
 {
     real total[COUNTED_SUMS];
@@ -350,7 +346,7 @@ FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u
                                                         total[SUM_ALL_ACROSS_MOST], total[SUM_ALL_SQUARE]);
     if (all.definite && total[SUM_WITHOUT] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 &&
         r <= box.r1)
-        return UNBOUNDED_DEVIANCE;
+        return UNBOUNDED;
     const counted_matrix m = flat ? counted_matrix_of(R(1.0), R(0.0), R(0.0), total[SUM_SQUARE])
                                   : counted_matrix_of(total[SUM_CURVE], total[SUM_ACROSS_LEAST],
                                                       total[SUM_ACROSS_MOST], total[SUM_SQUARE]);

@@ -5,9 +5,8 @@
 
 #define COUNTED_SPARE(n) (s + COUNTED_SPARES + (size_t)(n) * SWEEP_SLOT_CELLS)
 
-/* Reflected cells with a scale first, then NO_SINE to a multiple of 8. */
-#define NO_SINE R(1e30)
-FN u32 counted_gather(COUNTED_PARAMETERS, u32 i)
+/* Reflected cells with a scale first, then NO_THRESHOLD to a multiple of 8. */
+FN u32 counted_gather(LOSSCONE_PARAMETERS, u32 i)
 {
     const u32 at = i * SWEEP_CELLS;
     GLOBAL real *sine = COUNTED_SPARE(0) + at, *count = COUNTED_SPARE(1) + at, *scale = COUNTED_SPARE(2) + at;
@@ -19,12 +18,12 @@ FN u32 counted_gather(COUNTED_PARAMETERS, u32 i)
         count[n] = REAL_OF((sweep + COUNTED_COUNT)[at + j]);
         scale[n++] = REAL_OF((sweep + COUNTED_SCALE)[at + j]);
     }
-    for (u32 j = n; j < ((n + 7) & ~7u); j++) sine[j] = NO_SINE;
+    for (u32 j = n; j < ((n + 7) & ~7u); j++) sine[j] = NO_THRESHOLD;
     return n;
 }
 
 /* A cell's place is the number of those below it; equal cells take the next free place. */
-FN void counted_sort(COUNTED_PARAMETERS, u32 i, u32 n)
+FN void counted_sort(LOSSCONE_PARAMETERS, u32 i, u32 n)
 {
     const u32 at = i * SWEEP_CELLS, end = (n + 7) & ~7u;
     const real base = REAL_OF((sweep + COUNTED_BASE)[i]);
@@ -37,14 +36,14 @@ FN void counted_sort(COUNTED_PARAMETERS, u32 i, u32 n)
         STOREP(place, j, below);
     }
     for (u32 j = 0; j < end; j++) {
-        sine[j] = NO_SINE;
+        sine[j] = NO_THRESHOLD;
         (s + COUNTED_COUNTS)[at + j] = R(0.0);
         (s + COUNTED_SCALES)[at + j] = (s + COUNTED_BASES)[at + j] = R(1.0);
         (s + COUNTED_PER_COUNT)[at + j] = (s + COUNTED_PER_WIDE)[at + j] = R(0.0);
     }
     for (u32 j = 0; j < n; j++) {
         u32 to = U32_OF(place[j]);
-        while (sine[to] < NO_SINE) to++;
+        while (sine[to] < NO_THRESHOLD) to++;
         sine[to] = from[j];
         (s + COUNTED_COUNTS)[at + to] = (COUNTED_SPARE(1) + at)[j];
         (s + COUNTED_SCALES)[at + to] = (COUNTED_SPARE(2) + at)[j];
@@ -80,13 +79,13 @@ FN void counted_sums(counted_row row, GLOBAL real *s, u32 i, u32 n)
 }
 
 /* Prepares the sweep. The whole team calls it, up to a barrier. */
-FN void counted_prepare(COUNTED_PARAMETERS)
+FN void counted_prepare(LOSSCONE_PARAMETERS)
 {
     TEAM_FOR(i, sweep_rows(mi)) {
         const counted_row row = counted_row_of(mr, sweep, i);
         const real width = DIVIDE(R(1.0), row.narrow);
-        const u32 n = counted_gather(COUNTED, i);
-        counted_sort(COUNTED, i, n);
+        const u32 n = counted_gather(LOSSCONE, i);
+        counted_sort(LOSSCONE, i, n);
         counted_sums(row, s, i, n);
         (s + COUNTED_CELLS)[i] = REAL_OF(n);
         (s + COUNTED_LOW)[i] = FIRST(m_exp(PACK_OF(FMA(-COUNTED_SURE, width, row.centre)))) - row.spacecraft;
@@ -110,20 +109,6 @@ FN real counted_total(u32 rows, GLOBAL const real *from, u32 n)
     return acc8_total(sum);
 }
 
-/* Cells with a smaller sine; sines rise. */
-FN u32 counted_below(GLOBAL const real *sine, u32 n, real x)
-{
-    u32 low = 0, high = n;
-    while (low < high) {
-        const u32 middle = (low + high) / 2;
-        if (sine[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* All of the channel is in the cone for sines below `in`, none for sines from `out` on. */
 typedef struct {
     real in, out;
@@ -138,10 +123,10 @@ FN counted_between counted_undecided(GLOBAL const real *s, u32 i, real u0, real 
     counted_between b;
     const real nearest = u0 < R(0.0) ? low : high, farthest = u1 < R(0.0) ? high : low;
     b.in = nearest > R(0.0) ? flush(r0 * (R(1.0) + DIVIDE(u0, nearest))) : u0 < R(0.0) ? R(-1.0) : r0;
-    b.out = farthest > R(0.0) ? flush(r1 * (R(1.0) + DIVIDE(u1, farthest))) : u1 < R(0.0) ? r1 : NO_SINE;
+    b.out = farthest > R(0.0) ? flush(r1 * (R(1.0) + DIVIDE(u1, farthest))) : u1 < R(0.0) ? r1 : NO_THRESHOLD;
     b.out = b.out > b.in ? b.out : b.in;
-    b.first = counted_below(sine, n, b.in);
-    b.last = counted_below(sine, n, b.out);
+    b.first = cone_sines_below(sine, n, b.in);
+    b.last = cone_sines_below(sine, n, b.out);
     return b;
 }
 

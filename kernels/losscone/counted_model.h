@@ -13,9 +13,7 @@
  * Linear Models, 1989). */
 #pragma once
 
-#include "losscone/losscone_cone.h"
-#include "losscone/losscone_slab.h"
-#include "numeric/sum.h"
+#include "losscone/losscone_bound.h"
 
 #define COUNTED_FAR 9.0         /* |z|: nothing of the channel is beyond */
 #define COUNTED_SURE R(6.0)     /* |z|: beyond, bounds take the channel to be on one side */
@@ -23,9 +21,6 @@
 #define COUNTED_LEAST_MEAN 1e-6 /* counts */
 #define COUNTED_LEAST_PART \
     LIMIT(-0.999999999999999, -0.9999999) /* mean / count - 1: its logarithm is finite */
-
-#define COUNTED_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
-#define COUNTED mi, mr, sweep, s
 
 /* A point's or a box's row. */
 typedef struct {

@@ -7,11 +7,11 @@
 #define JUDGED_NEAR R(0.02) /* of the depth of the cone: outside, within this */
 #define JUDGED_DEEP R(1.4)  /* of the level in the cone: wholly in it */
 
-FN void counted_judge_row(COUNTED_PARAMETERS, counted_point best, u32 i)
+FN void counted_judge_row(LOSSCONE_PARAMETERS, counted_point best, u32 i)
 {
     const counted_row row = counted_row_of(mr, sweep, i);
     const u32 n = U32_OF((s + COUNTED_CELLS)[i]), at = i * SWEEP_CELLS;
-    const pack zero = PK(0.0), none = PACK_OF(NO_SINE);
+    const pack zero = PK(0.0), none = PACK_OF(NO_THRESHOLD);
     acc8 counted = acc8_zero(), scales = acc8_zero(), within = acc8_zero(), in_scales = acc8_zero(),
          room = acc8_zero(), flat = acc8_zero(), edge = acc8_zero(), edges = acc8_zero();
     for (u32 j = 0; j < n; j += 8)

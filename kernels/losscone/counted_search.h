@@ -29,7 +29,7 @@ TABLE(elem, counted_edges, COUNTED_SLICES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-
 /* Sums of a point's row: deviance, slopes by v and r, Fisher's matrix. */
 enum counted_point_sum { POINT_VALUE, POINT_BY_V, POINT_BY_R, POINT_VV, POINT_VR, POINT_RR, POINT_SUMS };
 
-FN void counted_point_row(COUNTED_PARAMETERS, u32 i, real u, real r)
+FN void counted_point_row(LOSSCONE_PARAMETERS, u32 i, real u, real r)
 {
     const counted_row row = counted_row_of(mr, sweep, i);
     const counted_between between = counted_undecided(s, i, u, u, r, r);
@@ -71,11 +71,11 @@ typedef struct {
 } counted_point;
 
 /* The whole team calls it, up to a barrier. */
-FN_LARGE counted_point counted_at(COUNTED_PARAMETERS, real u, real r)
+FN_LARGE counted_point counted_at(LOSSCONE_PARAMETERS, real u, real r)
 {
     const u32 rows = sweep_rows(mi);
     TEAM_BARRIER();
-    TEAM_FOR(i, rows) counted_point_row(COUNTED, i, u, r);
+    TEAM_FOR(i, rows) counted_point_row(LOSSCONE, i, u, r);
     TEAM_BARRIER();
     counted_point p;
     p.u = u;
@@ -87,11 +87,6 @@ FN_LARGE counted_point counted_at(COUNTED_PARAMETERS, real u, real r)
     p.vr = counted_total(rows, s + COUNTED_POINT, POINT_VR);
     p.rr = counted_total(rows, s + COUNTED_POINT, POINT_RR);
     return p;
-}
-
-FN real limited_to(real x, real low, real high)
-{
-    return x < low ? low : x > high ? high : x;
 }
 
 typedef struct {
@@ -117,14 +112,14 @@ FN counted_target counted_step(CONSTANT elem *mr, counted_point at, real damping
     }
     by_v = limited_by(by_v, R(1.0));
     counted_target to;
-    to.u = free_u ? limited_to(at.u * FIRST(m_exp(PACK_OF(by_v))), u0, u1) : at.u;
-    to.r = limited_to(at.r + by_r, r0, r1);
+    to.u = free_u ? limited(at.u * FIRST(m_exp(PACK_OF(by_v))), u0, u1) : at.u;
+    to.r = limited(at.r + by_r, r0, r1);
     return to;
 }
 
 /* Descends by Fisher's matrix (Marquardt, J. SIAM 11 (1963) 431) within u0 .. u1, which have one sign. The
  * whole team calls it. */
-FN_LARGE counted_point counted_descend(COUNTED_PARAMETERS, counted_point at, real u0, real u1)
+FN_LARGE counted_point counted_descend(LOSSCONE_PARAMETERS, counted_point at, real u0, real u1)
 {
     real damping = R(1e-3);
     u32 going = 1;
@@ -132,7 +127,7 @@ FN_LARGE counted_point counted_descend(COUNTED_PARAMETERS, counted_point at, rea
         const counted_target to = counted_step(mr, at, damping, u0, u1);
         going = to.u != at.u || to.r != at.r;
         TEAM_IF(going) {
-            const counted_point next = counted_at(COUNTED, to.u, to.r);
+            const counted_point next = counted_at(LOSSCONE, to.u, to.r);
             if (next.value < at.value) {
                 going = at.value - next.value > COUNTED_ENOUGH * (R(1.0) + next.value);
                 at = next;
@@ -195,15 +190,15 @@ FN u32 counted_is_small(counted_box box)
 }
 
 /* Bounds boxes `first` .. `last` - 1; those that stay move up. The whole team calls it. */
-FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real limit, real u, real r)
+FN void counted_judge(LOSSCONE_PARAMETERS, u32 first, u32 last, real least, real limit, real u, real r)
 {
     const u32 rows = sweep_rows(mi);
     for (u32 k = first; k < last; k++) {
         const counted_box box = counted_box_at(COUNTED_BOX(k));
-        const real rough = steps_bound(COUNTED, box.u0, box.u1, box.r0, box.r1);
+        const real rough = steps_bound(LOSSCONE, box.u0, box.u1, box.r0, box.r1);
         const u32 fine = rough < limit && counted_is_small(box);
         TEAM_IF(fine) {
-            TEAM_FOR(i, rows) counted_bound_row(COUNTED, box, i, s + COUNTED_TOTALS);
+            TEAM_FOR(i, rows) counted_bound_row(LOSSCONE, box, i, s + COUNTED_TOTALS);
             TEAM_BARRIER();
         }
         ONE_WORKER
@@ -221,7 +216,7 @@ FN void counted_judge(COUNTED_PARAMETERS, u32 first, u32 last, real least, real 
     }
 }
 
-FN void counted_begin(COUNTED_PARAMETERS, real u0, real u1)
+FN void counted_begin(LOSSCONE_PARAMETERS, real u0, real u1)
 {
     const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER),
                middle = R(0.5) * (r0 + r1);
@@ -255,13 +250,13 @@ FN u32 counted_is_sliver(counted_box box)
 }
 
 /* Looks for a lower point from the box's centre. The whole team calls it. */
-FN_LARGE counted_point counted_look(COUNTED_PARAMETERS, counted_box box, counted_point best, real lowest,
+FN_LARGE counted_point counted_look(LOSSCONE_PARAMETERS, counted_box box, counted_point best, real lowest,
                                     real u0, real u1)
 {
-    const counted_point centre = counted_at(COUNTED, box.u, box.r);
+    const counted_point centre = counted_at(LOSSCONE, box.u, box.r);
     TEAM_IF(centre.value < lowest) {
         const counted_point found =
-            counted_descend(COUNTED, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u));
+            counted_descend(LOSSCONE, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u));
         best = found.value < best.value ? found : best;
     }
     return best;
@@ -274,19 +269,19 @@ FN real counted_interest(counted_point best, real limit)
     return lowest - COUNTED_CLOSE * (R(1.0) + lowest);
 }
 
-/* The lowest point in u0 .. u1, if it is below `limit`: value UNBOUNDED_DEVIANCE says that there is none.
+/* The lowest point in u0 .. u1, if it is below `limit`: value UNBOUNDED says that there is none.
  * COUNTED_PROVEN: no point has less. The whole team calls it, up to a barrier. */
-FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real limit)
+FN_LARGE counted_point counted_search(LOSSCONE_PARAMETERS, real u0, real u1, real limit)
 {
     counted_point best;
-    real proven = UNBOUNDED_DEVIANCE;
-    best.value = UNBOUNDED_DEVIANCE;
+    real proven = UNBOUNDED;
+    best.value = UNBOUNDED;
     best.u = best.r = R(-1e30);
     best.by_v = best.by_r = best.vv = best.vr = best.rr = R(0.0);
     TEAM_BARRIER();
-    ONE_WORKER counted_begin(COUNTED, u0, u1);
+    ONE_WORKER counted_begin(LOSSCONE, u0, u1);
     TEAM_BARRIER();
-    counted_judge(COUNTED, 0, U32_OF(s[COUNTED_FOUND]), R(0.0), limit, best.u, best.r);
+    counted_judge(LOSSCONE, 0, U32_OF(s[COUNTED_FOUND]), R(0.0), limit, best.u, best.r);
     u32 waiting = U32_OF(s[COUNTED_WAITING]);
     for (u32 turn = 0; waiting > 0; turn++) {
         TEAM_BARRIER();
@@ -297,17 +292,16 @@ FN_LARGE counted_point counted_search(COUNTED_PARAMETERS, real u0, real u1, real
         const u32 full = waiting + 1 >= COUNTED_BOXES_MOST ||
                          s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]),
                   ends = (full && turn > 0) || least >= counted_interest(best, limit),
-                  sliver = counted_is_sliver(box),
-                  first = best.value == UNBOUNDED_DEVIANCE && counted_is_small(box);
+                  sliver = counted_is_sliver(box), first = best.value == UNBOUNDED && counted_is_small(box);
         waiting = ends ? 0 : waiting - 1;
         proven = ends ? least : proven;
         TEAM_IF(!ends && (turn % SEARCH_EVERY == 0 || first || sliver)) {
-            best = counted_look(COUNTED, box, best, best.value < limit ? best.value : limit, u0, u1);
+            best = counted_look(LOSSCONE, box, best, best.value < limit ? best.value : limit, u0, u1);
         }
         TEAM_IF(!ends && !sliver) {
             ONE_WORKER counted_halve(s, box);
             TEAM_BARRIER();
-            counted_judge(COUNTED, waiting, waiting + 2, least, counted_interest(best, limit), best.u,
+            counted_judge(LOSSCONE, waiting, waiting + 2, least, counted_interest(best, limit), best.u,
                           best.r);
             waiting = U32_OF(s[COUNTED_WAITING]);
         }

@@ -13,9 +13,9 @@
 #define SET_OUTWARD R(1.5)
 
 /* The deviance at u, least over r near `r`. */
-FN counted_point set_near(COUNTED_PARAMETERS, real u, real r)
+FN counted_point set_near(LOSSCONE_PARAMETERS, real u, real r)
 {
-    return counted_descend(COUNTED, counted_at(COUNTED, u, r), u, u);
+    return counted_descend(LOSSCONE, counted_at(LOSSCONE, u, r), u, u);
 }
 
 /* The next potential, between `in` and `out`. */
@@ -23,11 +23,11 @@ FN real set_between(counted_point in, counted_point out, real least, real limit)
 {
     const real a = SQRT(in.value > least ? in.value - least : R(0.0)), b = SQRT(out.value - least),
                c = SQRT(limit - least), part = b > a ? flush(DIVIDE(c - a, b - a)) : R(0.5);
-    return FMA(limited_to(part, R(0.1), R(0.9)), out.u - in.u, in.u);
+    return FMA(limited(part, R(0.1), R(0.9)), out.u - in.u, in.u);
 }
 
 /* A potential outside, from one inside on. Inside at the bound: that is returned. */
-FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in, real limit, real bound,
+FN_LARGE counted_point set_outside(LOSSCONE_PARAMETERS, PRIVATE counted_point *in, real limit, real bound,
                                    real step)
 {
     const real origin = in->u;
@@ -37,18 +37,18 @@ FN_LARGE counted_point set_outside(COUNTED_PARAMETERS, PRIVATE counted_point *in
         *in = next;
         const real u = bound < origin ? (origin - away > bound ? origin - away : bound)
                                       : (origin + away < bound ? origin + away : bound);
-        next = set_near(COUNTED, u, in->r);
+        next = set_near(LOSSCONE, u, in->r);
         away = SET_OUTWARD * away;
     }
     return next;
 }
 
 /* Brings `in` and `out` together. The whole team calls it. */
-FN_LARGE counted_point set_cut(COUNTED_PARAMETERS, PRIVATE counted_point *in, counted_point out,
+FN_LARGE counted_point set_cut(LOSSCONE_PARAMETERS, PRIVATE counted_point *in, counted_point out,
                                counted_point best, real limit)
 {
     for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in->u) > SET_NEAR * size_of(out.u - best.u); cut++) {
-        const counted_point next = set_near(COUNTED, set_between(*in, out, best.value, limit), in->r);
+        const counted_point next = set_near(LOSSCONE, set_between(*in, out, best.value, limit), in->r);
         if (next.value > limit)
             out = next;
         else
@@ -58,19 +58,19 @@ FN_LARGE counted_point set_cut(COUNTED_PARAMETERS, PRIVATE counted_point *in, co
 }
 
 /* The end on one side of the minimum: the nearest potential known to be outside, or the bound. */
-FN_LARGE real set_end(COUNTED_PARAMETERS, counted_point best, real limit, real bound, real step)
+FN_LARGE real set_end(LOSSCONE_PARAMETERS, counted_point best, real limit, real bound, real step)
 {
     counted_point in = best;
     real end = best.u;
     u32 open = 1;
     for (u32 turn = 0; turn < SET_TURNS && open; turn++) {
-        counted_point out = set_outside(COUNTED, &in, limit, bound, step);
+        counted_point out = set_outside(LOSSCONE, &in, limit, bound, step);
         end = out.u;
         open = out.value > limit;
         TEAM_IF(open) {
-            out = set_cut(COUNTED, &in, out, best, limit);
+            out = set_cut(LOSSCONE, &in, out, best, limit);
             end = out.u;
-            in = counted_search(COUNTED, out.u, out.u, limit);
+            in = counted_search(LOSSCONE, out.u, out.u, limit);
             open = in.value <= limit;
         }
     }

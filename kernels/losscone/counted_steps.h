@@ -6,7 +6,6 @@
 #pragma once
 
 #include "losscone/counted_cells.h"
-#include "losscone/losscone_bound.h"
 
 /* Places of the energies in widths, falling, and the channel's part above each. */
 TABLE(elem, steps_places, LOSSCONE_ENERGIES) = {ELEM(2.7), ELEM(0.8), ELEM(0.0), ELEM(-0.8), ELEM(-2.7)};
@@ -17,7 +16,7 @@ TABLE(elem, steps_parts, LOSSCONE_ENERGIES + 2) = {ELEM(0.0),     ELEM(0.00346),
 
 /* Least deviances of a row's cells in each interval, n of five energies in the cone, as sums over the first k
  * cells of differences. */
-FN real steps_of_row(COUNTED_PARAMETERS, u32 i)
+FN real steps_of_row(LOSSCONE_PARAMETERS, u32 i)
 {
     const counted_row row = counted_row_of(mr, sweep, i);
     const u32 n = U32_OF((s + COUNTED_CELLS)[i]), at = i * SWEEP_CELLS;
@@ -56,12 +55,12 @@ FN real steps_of_row(COUNTED_PARAMETERS, u32 i)
 }
 
 /* The whole team calls it, up to a barrier. */
-FN void steps_prepare(COUNTED_PARAMETERS)
+FN void steps_prepare(LOSSCONE_PARAMETERS)
 {
     const u32 rows = sweep_rows(mi);
     TEAM_FOR(i, SWEEP_SLOTS) {
         if (i < rows)
-            (s + CELLS_PART)[i] = steps_of_row(COUNTED, i);
+            (s + CELLS_PART)[i] = steps_of_row(LOSSCONE, i);
         else {
             (s + CELLS_PART)[i] = R(0.0);
             for (u32 n = 0; n < LOSSCONE_ENERGIES; n++) {
@@ -84,7 +83,7 @@ FN void steps_prepare(COUNTED_PARAMETERS)
 }
 
 /* The whole team calls it, up to a barrier. */
-FN real steps_bound(COUNTED_PARAMETERS, real u0, real u1, real r0, real r1)
+FN real steps_bound(LOSSCONE_PARAMETERS, real u0, real u1, real r0, real r1)
 {
     const search_box box = {u0, u1, r0, r1};
     bound_families(mi, mr, sweep, s, box, s + COUNTED_FAMILIES);

@@ -27,6 +27,31 @@ FN u32 sweep_cells(CONSTANT u32 *mi)
     return SWEEP_FILLED ? SWEEP_CELLS : mi[LOSSCONE_CELLS];
 }
 
+/* The sweep of a team; teams past the end repeat the last. */
+FN size_t losscone_job(u32 team, u32 n)
+{
+    return team < n ? team : n - 1;
+}
+
+/* How many of n rising sines are below x. */
+FN u32 cone_sines_below(GLOBAL const real *sine, u32 n, real x)
+{
+    u32 low = 0, high = n;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (sine[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+FN real limited(real x, real low, real high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
 FN pmask cone_may_hold(pack cosine)
 {
     return cosine < CONE_REFLECTED;

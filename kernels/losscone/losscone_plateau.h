@@ -14,11 +14,6 @@
 #define VERTEX_B(polygon, i) (polygon)[2 * (i) + 1]
 #define VERTEX_U(polygon, i) flush(DIVIDE(VERTEX_B(polygon, i), VERTEX_A(polygon, i)))
 
-FN real limited(real x, real low, real high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
 FN u32 polygon_of_box(search_box box, GLOBAL real *to)
 {
     VERTEX_A(to, 0) = VERTEX_A(to, 3) = box.r0;

@@ -69,19 +69,6 @@ FN void quality_reflected(losscone_run run, GLOBAL real *s, u32 row)
         data[j] = j < reflected ? flush(CELLS_DATA_OF(row)[j] - run.datum[0]) : QUALITY_END;
 }
 
-FN u32 quality_inside(GLOBAL const real *sine, u32 reflected, real edge)
-{
-    u32 low = 0, high = reflected;
-    while (low < high) {
-        const u32 middle = (low + high) / 2;
-        if (sine[middle] < edge)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 FN void quality_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL const real *point,
                     u32 row)
 {
@@ -96,7 +83,7 @@ FN void quality_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
     real steps = incident.steps + up.steps, pairs = incident.pairs + up.pairs, sum = R(0.0);
     u32 least = reflected, before[LOSSCONE_ENERGIES];
     for (u32 k = 0; k < run.energies; k++) {
-        const u32 inside = quality_inside(s + CELLS_SINE + row * SWEEP_CELLS, reflected, edges.edge[k]);
+        const u32 inside = cone_sines_below(s + CELLS_SINE + row * SWEEP_CELLS, reflected, edges.edge[k]);
         u32 again = inside == 0 || inside == reflected; /* nothing lies across this edge, or is taken out */
         for (u32 l = 0; l < k; l++) again |= before[l] == inside;
         before[k] = inside;
