@@ -519,6 +519,33 @@ TEST(processors_threads_and_batches_give_the_same_bits)
     free_world(&rare_turned);
 }
 
+/* Models are made for some sweeps at a time: the same sweep first and last. */
+TEST(deviances_of_halekas_do_not_depend_on_the_sweeps_place)
+{
+    enum { SWEEPS = 300 };
+    paritas_context *context = open_context(NULL, 64, 2, 0);
+    struct world w = make_truths(SWEEPS, 83);
+    paritas_losscone_options options = counting();
+    options.method = PARITAS_LOSSCONE_METHOD_HALEKAS;
+    paritas_losscone_result *results = fit(context, &w, &options), alone = {.size = sizeof alone};
+    paritas_sweeps last = w.sweeps;
+    const size_t k = SWEEPS - 1, rows = last.rows, cells = rows * last.cells;
+    last.n = 1;
+    last.energy += k * rows;
+    last.potential += k * rows;
+    last.background += k * rows;
+    last.channel += k * rows * STEPS;
+    last.cosine += k * cells;
+    last.flux += k * cells;
+    last.counts += k * cells;
+    last.measured += k * cells;
+    ASSERT_OK(context, paritas_losscone_fit(context, &last, &options, &alone));
+    assert_true(alone.deviance > 0.0 && results[k].deviance == alone.deviance);
+    free(results);
+    free_world(&w);
+    paritas_close(context);
+}
+
 TEST(f32_finds_the_minimum_of_f64)
 {
     enum { SWEEPS = 50 };
@@ -623,6 +650,7 @@ int main(void)
         cmocka_unit_test(equal_bounds_hold_a_number),
         cmocka_unit_test(larger_grids_have_the_formulas_minimum),
         cmocka_unit_test(processors_threads_and_batches_give_the_same_bits),
+        cmocka_unit_test(deviances_of_halekas_do_not_depend_on_the_sweeps_place),
         cmocka_unit_test(f32_finds_the_minimum_of_f64),
         cmocka_unit_test(auto_counts_where_it_can),
         cmocka_unit_test(what_has_no_answer_is_refused),

@@ -42,6 +42,12 @@ static inline size_t losscone_cells(const paritas_sweeps *sweeps)
     return sweeps->rows * sweeps->cells;
 }
 
+#define LOSSCONE_MODELS_AT_ONCE 256 /* sweeps whose models are held */
+/* Sweeps `first` .. first + n - 1, as models take them. */
+paritas_sweeps losscone_part(const paritas_sweeps *sweeps, size_t first, size_t n);
+/* May cells of this row, counted over all sweeps, be fitted? */
+bool losscone_row_is_usable(const paritas_sweeps *sweeps, size_t row);
+
 /* Fills in what speaks of a fit's quality, after all else. `quality`: quality_number. `scale`: sum of squares
  * over the result's misfit. */
 void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,

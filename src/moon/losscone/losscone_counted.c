@@ -52,16 +52,15 @@ static bool cell_of(const struct losscone_call *call, size_t k, size_t i, size_t
 {
     const paritas_sweeps *sweeps = &call->sweeps;
     const size_t row = k * sweeps->rows + i, at = row * sweeps->cells + j;
-    const double energy = sweeps->energy[row], potential = sweeps->potential[row],
-                 base = sweeps->background ? sweeps->background[row] : 0.0, flux = sweeps->flux[at];
+    const double base = sweeps->background ? sweeps->background[row] : 0.0, flux = sweeps->flux[at];
     *cell = (struct cell){sweeps->measured[at], sweeps->counts[at], base > 0.0 ? base : 0.0};
-    return energy > 0.0 && isfinite(energy) && energy >= potential && flux > 0.0 &&
-           flux <= LOSSCONE_FLUX_MOST && cell->measured >= 0.0 && isfinite(cell->measured) &&
-           cell->scale > 0.0 && isfinite(cell->scale) && isfinite(sweeps->cosine[at]);
+    return losscone_row_is_usable(sweeps, row) && flux > 0.0 && flux <= LOSSCONE_FLUX_MOST &&
+           cell->measured >= 0.0 && isfinite(cell->measured) && cell->scale > 0.0 && isfinite(cell->scale) &&
+           isfinite(sweeps->cosine[at]);
 }
 
 /* Relative variance of cells beside that of counting: by moments of the incident cells, whose flux is 1. */
-double losscone_scatter_of_counts(const struct losscone_call *call, size_t k)
+static double scatter_of(const struct losscone_call *call, size_t k)
 {
     const paritas_sweeps *sweeps = &call->sweeps;
     double more = 0.0, squares = 0.0;
@@ -105,6 +104,7 @@ struct counted {
     const double *limits; /* of sets */
     double (*ends)[2];
     double *row;      /* a sweep's row, for its channels */
+    double *scatter;  /* of each sweep, as its row has it */
     double potential; /* of profiles; NaN: free */
 };
 
@@ -119,11 +119,10 @@ static void fill(const void *user, size_t k, double *to)
     losscone_channel_row(call, k, c->row);
     for (size_t i = 0; i < sweeps->rows; i++) {
         const size_t row = k * sweeps->rows + i;
-        const double energy = sweeps->energy[row], potential = sweeps->potential[row];
-        const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
+        const bool usable = losscone_row_is_usable(sweeps, row);
         const struct losscone_channel channel = channel_of(call, c->row, i);
-        to[grid->counted_potential + i] = usable ? potential : 0.0;
-        to[grid->counted_centre + i] = channel.centre + (usable ? host_log(energy) : 0.0);
+        to[grid->counted_potential + i] = usable ? sweeps->potential[row] : 0.0;
+        to[grid->counted_centre + i] = channel.centre + (usable ? host_log(sweeps->energy[row]) : 0.0);
         to[grid->counted_narrow + i] = 1.0 / channel.width;
         for (size_t j = 0; j < sweeps->cells; j++) {
             struct cell cell;
@@ -136,7 +135,8 @@ static void fill(const void *user, size_t k, double *to)
         }
     }
     double *tail = to + grid->counted_tail;
-    tail[COUNTED_TAIL_K] = 1.0 / losscone_scatter_of_counts(call, k);
+    c->scatter[k] = scatter_of(call, k);
+    tail[COUNTED_TAIL_K] = 1.0 / c->scatter[k];
     tail[COUNTED_TAIL_FROM] = free ? call->options.potential_lower : c->potential;
     tail[COUNTED_TAIL_TO] = free ? call->options.potential_upper : c->potential;
     if (!c->limits) return;
@@ -178,7 +178,7 @@ static void take(const void *user, size_t k, const double *answer)
     const bool at_limit = r->gap > c->proven * (1.0 + r->misfit);
     if (!at_limit) r->gap = 0.0;
     r->status = losscone_status(options, 0.0, !at_limit);
-    r->noise = host_sqrt(losscone_scatter_of_counts(c->call, k));
+    r->noise = host_sqrt(c->scatter[k]);
     losscone_counted_judge(options, judged, r);
 }
 
@@ -187,16 +187,19 @@ static paritas_status run(paritas_context *context, struct counted *c, unsigned 
 {
     const struct losscone_call *call = c->call;
     c->row = paritas_allocate(context, call->grid->sweep, sizeof *c->row);
-    if (!c->row) return paritas_fail_memory(context);
-    const paritas_status status = losscone_run(context, call,
-                                               (struct batch){.entry = entry,
-                                                              .n_in = call->grid->counted_in,
-                                                              .n_out = n_out,
-                                                              .slab = call->grid->counted_slab,
-                                                              .fill = fill,
-                                                              .take = taken,
-                                                              .user = c});
+    c->scatter = paritas_allocate(context, call->sweeps.n, sizeof *c->scatter);
+    paritas_status status = c->row && c->scatter ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK)
+        status = losscone_run(context, call,
+                              (struct batch){.entry = entry,
+                                             .n_in = call->grid->counted_in,
+                                             .n_out = n_out,
+                                             .slab = call->grid->counted_slab,
+                                             .fill = fill,
+                                             .take = taken,
+                                             .user = c});
     paritas_release(&context->allocator, c->row);
+    paritas_release(&context->allocator, c->scatter);
     return status;
 }
 
@@ -233,12 +236,10 @@ static double cost(double k, double count, double mean)
     return 2.0 * (far - near);
 }
 
-#define SWEEPS_AT_ONCE 256 /* whose models are held */
-
 static double deviance_of(const struct losscone_call *call, size_t k, const double *model)
 {
     const paritas_sweeps *sweeps = &call->sweeps;
-    const double dispersion = 1.0 / losscone_scatter_of_counts(call, k);
+    const double dispersion = 1.0 / scatter_of(call, k);
     double sum = 0.0;
     for (size_t i = 0; i < sweeps->rows; i++)
         for (size_t j = 0; j < sweeps->cells; j++) {
@@ -254,18 +255,13 @@ static double deviance_of(const struct losscone_call *call, size_t k, const doub
 paritas_status losscone_counted_deviances(paritas_context *context, const struct losscone_call *call,
                                           paritas_losscone_result *results)
 {
-    const size_t cells = losscone_cells(&call->sweeps), rows = call->sweeps.rows;
-    double *models = paritas_allocate(context, cells * SWEEPS_AT_ONCE, sizeof *models),
-           points[SWEEPS_AT_ONCE][LOSSCONE_POINT];
+    const size_t cells = losscone_cells(&call->sweeps), all = call->sweeps.n, most = LOSSCONE_MODELS_AT_ONCE;
+    double *models = paritas_allocate(context, cells * most, sizeof *models),
+           points[LOSSCONE_MODELS_AT_ONCE][LOSSCONE_POINT];
     paritas_status status = models ? PARITAS_OK : paritas_fail_memory(context);
-    for (size_t first = 0; first < call->sweeps.n && status == PARITAS_OK; first += SWEEPS_AT_ONCE) {
-        paritas_sweeps part = call->sweeps;
-        part.n = part.n - first < SWEEPS_AT_ONCE ? part.n - first : SWEEPS_AT_ONCE;
-        part.energy += first * rows;
-        part.potential += first * rows;
-        part.cosine += first * cells;
-        part.flux += first * cells;
-        part.measured = NULL;
+    for (size_t first = 0; first < all && status == PARITAS_OK; first += most) {
+        const paritas_sweeps part =
+            losscone_part(&call->sweeps, first, all - first < most ? all - first : most);
         for (size_t k = 0; k < part.n; k++) {
             const paritas_losscone_result *r = &results[first + k];
             const bool fitted = losscone_has_fit(r);

@@ -33,5 +33,3 @@ void losscone_counted_judge(const paritas_losscone_options *options, const doubl
 /* The threshold of a set of 95 %. What the model does not explain widens it (Birge, Phys. Rev. 40 (1932)
  * 207). */
 double losscone_counted_threshold(const paritas_losscone_result *r);
-/* Relative variance of sweep k's cells beside that of counting. */
-double losscone_scatter_of_counts(const struct losscone_call *call, size_t k);

@@ -125,14 +125,8 @@ paritas_status losscone_noise(paritas_context *context, const struct losscone_ca
 {
     const bool lillis = call->options.method == PARITAS_LOSSCONE_METHOD_LILLIS;
     const int shifts = size ? SHIFTS : 1;
-    const size_t rows = call->sweeps.rows, cells = losscone_cells(&call->sweeps);
-    paritas_sweeps part = call->sweeps;
-    part.n = n;
-    part.energy += first * rows;
-    part.potential += first * rows;
-    part.cosine += first * cells;
-    part.flux += first * cells;
-    if (part.channel) part.channel += first * rows * LOSSCONE_ENERGIES;
+    const size_t cells = losscone_cells(&call->sweeps);
+    const paritas_sweeps part = losscone_part(&call->sweeps, first, n);
     double *points = paritas_allocate(context, LOSSCONE_POINT * n, sizeof *points),
            *models = paritas_allocate(context, cells * n * (size_t)shifts, sizeof *models),
            *row = paritas_allocate(context, call->grid->sweep + cells, sizeof *row);

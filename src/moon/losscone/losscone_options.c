@@ -50,6 +50,25 @@ double losscone_cosine(double x)
     return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
 }
 
+paritas_sweeps losscone_part(const paritas_sweeps *sweeps, size_t first, size_t n)
+{
+    const size_t rows = sweeps->rows, cells = losscone_cells(sweeps);
+    paritas_sweeps part = *sweeps;
+    part.n = n;
+    part.energy += first * rows;
+    part.potential += first * rows;
+    part.cosine += first * cells;
+    part.flux += first * cells;
+    if (part.channel) part.channel += first * rows * LOSSCONE_ENERGIES;
+    return part;
+}
+
+bool losscone_row_is_usable(const paritas_sweeps *sweeps, size_t row)
+{
+    const double energy = sweeps->energy[row], potential = sweeps->potential[row];
+    return energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
+}
+
 void losscone_channel_row(const struct losscone_call *call, size_t k, double *row)
 {
     const paritas_sweeps *sweeps = &call->sweeps;
@@ -74,7 +93,7 @@ void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row)
     for (size_t i = 0; i < sweeps->rows; i++) {
         const double energy = sweeps->energy[k * sweeps->rows + i],
                      potential = sweeps->potential[k * sweeps->rows + i];
-        const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
+        const bool usable = losscone_row_is_usable(sweeps, k * sweeps->rows + i);
         row[grid->energy + i] = usable ? energy : 1.0;
         row[grid->potential + i] = usable ? potential : 0.0;
         const size_t at = (k * sweeps->rows + i) * cells;

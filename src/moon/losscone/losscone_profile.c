@@ -24,7 +24,6 @@
  * 90 %. */
 #define LARGER 1.2
 #define LARGER_CHANNEL 1.45
-#define NOISE_SWEEPS 256 /* whose models are held at once */
 /* Kernels return it if they found nothing. */
 #define NOTHING_FOUND 1e29
 
@@ -244,8 +243,8 @@ static paritas_status find_noise(paritas_context *context, const struct losscone
     *found = paritas_allocate(context, n * count, sizeof **found);
     if (!*found) return paritas_fail_memory(context);
     for (size_t k = 0; k < n && count == 1; k++) (*found)[k] = losscone_scatter(&call->options, &results[k]);
-    for (size_t k = 0; k < n && call->sweeps.counts && status == PARITAS_OK; k += NOISE_SWEEPS) {
-        const size_t some = n - k < NOISE_SWEEPS ? n - k : NOISE_SWEEPS;
+    for (size_t k = 0; k < n && call->sweeps.counts && status == PARITAS_OK; k += LOSSCONE_MODELS_AT_ONCE) {
+        const size_t some = n - k < LOSSCONE_MODELS_AT_ONCE ? n - k : LOSSCONE_MODELS_AT_ONCE;
         status = losscone_noise(context, call, results, k, some, count > 1 ? *found + k * count : NULL,
                                 count == 1 ? *found + k : NULL);
     }
