@@ -12,7 +12,7 @@ from .. import _engine
 from ..arrays import Floats, Summarised, Table, numbers, structured
 from .averages import ORBIT, averages, blocks_of
 from .geography import J2000
-from .products import TERMINATOR, lit, places_of
+from .products import TERMINATOR, timed
 from .selection import Selection, Source, select
 
 DAY = 86400.0
@@ -27,12 +27,7 @@ def _selected(
 ) -> tuple[Selection, Floats, Floats]:
     """Times (s) and potentials of used sweeps."""
     chosen = select(source, response=response, good=good)
-    used = chosen.used & np.isfinite(chosen.time)
-    if illumination != "all":
-        parts = lit(places_of(chosen, at).angle, TERMINATOR)
-        if illumination not in parts:
-            raise _engine.InvalidArgument(f"illumination {illumination!r}: there are {', '.join(parts)}")
-        used &= parts[illumination]
+    used = timed(chosen, illumination, at, TERMINATOR)
     return chosen, chosen.time[used], chosen.potential[used]
 
 

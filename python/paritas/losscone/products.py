@@ -54,6 +54,17 @@ def lit(angle: Floats, terminator: float = TERMINATOR) -> dict[str, NDArray[np.b
     return {"all": np.ones(len(angle), dtype=bool), "day": day, "terminator": near, "night": night}
 
 
+def timed(chosen: Selection, illumination: str, at: str, terminator: float) -> NDArray[np.bool_]:
+    """Which sweeps are used, have a time and this illumination. "all" needs no places."""
+    used = chosen.used & np.isfinite(chosen.time)
+    if illumination == "all":
+        return used
+    parts = lit(places_of(chosen, at).angle, terminator)
+    if illumination not in parts:
+        raise _engine.InvalidArgument(f"illumination {illumination!r}: there are {', '.join(parts)}")
+    return used & parts[illumination]
+
+
 @dataclass(repr=False)
 class SurfaceMap(Summarised):
     """U over the Moon. parts: by illumination ("all", "day", "terminator", "night") a table with a row for
@@ -206,12 +217,7 @@ def time_averages(
     if not 0.0 < hours < np.inf:
         raise _engine.InvalidArgument(f"hours {hours!r}: a number above 0 is wanted")
     chosen = select(source, response=response, good=good)
-    used = chosen.used & np.isfinite(chosen.time)
-    if illumination != "all":
-        parts = lit(places_of(chosen, at).angle, terminator)
-        if illumination not in parts:
-            raise _engine.InvalidArgument(f"illumination {illumination!r}: there are {', '.join(parts)}")
-        used &= parts[illumination]
+    used = timed(chosen, illumination, at, terminator)
     step = 3600.0 * hours
     number, stretch = np.unique(np.floor(chosen.time[used] / step), return_inverse=True)
     blocks = blocks_of(chosen.time[used], block)
