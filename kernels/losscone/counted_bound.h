@@ -1,17 +1,13 @@
-/* counted_bound.h: a lower bound of the deviance in a box of U and r.
+/* counted_bound.h: what cells say of the deviance in a box of U and r, from below.
  *
  * The share of a channel in the cone grows with U and with r, so levels lie between those at two corners, and
  * a cell's deviance is at least its least between them. That ignores that cells share U and r. Where the
  * channel's edge moves little, Taylor's formula in v = ln |U| and r does not: with zeta = ln e = v + h(r) a
- * cell's deviance is f(zeta), and
+ * cell's deviance is f(zeta), and with f'' >= a in the box and h' between its bounds there
  *
- *   f >= f_c + f'_c (dv + h' dr) - K (|dv| + |h'| |dr|)^2 / 2 - max(0, -f'_c h'') dr^2 / 2
+ *   f >= f_c + f'_c (dv + h'_c dr) - max(0, -f'_c h'') dr^2 / 2 + a (dv + h' dr)^2 / 2
  *
- * with f'' >= a for each cell, and K = -a where a is negative. Where a is positive the cell's term is a bowl,
- * a (dv + h' dr)^2 / 2, and the least of all bowls in the box is found in closed form.
- *
- * Is the deviance convex in all of a box? It is if the sum of a (1, h') (1, h')^T with all cells is positive
- * definite. Then a box with the minimum in it is done. */
+ * The sum over all cells is a quadratic form (counted_form.h). */
 #pragma once
 
 #include "losscone/counted_cells.h"
@@ -21,17 +17,14 @@
 
 /* Sums of a box. */
 enum counted_sum {             /* as many as COUNTED_NUMBERS */
-                   SUM_CENTRE, /* deviance at the centre less what curvature takes */
+                   SUM_CENTRE, /* deviance at the centre */
                    SUM_BY_V,
                    SUM_BY_R,
-                   SUM_CURVE, /* of a, a h', a h'^2 with a > 0 */
+                   SUM_CURVE, /* of a, a h', a h'^2 + f' h'' */
                    SUM_ACROSS_LEAST,
                    SUM_ACROSS_MOST,
                    SUM_SQUARE,
-                   SUM_ALL_CURVE, /* the same with any a and with f' h'' */
-                   SUM_ALL_ACROSS_LEAST,
-                   SUM_ALL_ACROSS_MOST,
-                   SUM_ALL_SQUARE,
+                   SUM_CONVEX,  /* as SUM_SQUARE, for second derivatives in all of the box */
                    SUM_WITHOUT, /* cells without Taylor's formula */
                    COUNTED_SUMS
 };
@@ -83,21 +76,14 @@ FN pack size_of_pack(pack a)
     return larger(a, -a);
 }
 
-/* A cell's least deviance between the corners of a box. */
-FN pack counted_least(counted_row row, counted_box box, counted_cells c)
-{
-    const pack high = counted_mean_of(c, counted_level_at(row, box.u0, box.r0, c.sine)),
-               low = counted_mean_of(c, counted_level_at(row, box.u1, box.r1, c.sine));
-    return counted_cost(row.k, c, smaller(larger(c.count, low), high));
-}
-
 /* A cell in a box by Taylor's formula. */
 typedef struct {
     pmask tame;                  /* the edge moves little */
+    pmask above;                 /* more is expected than counted; no centre: that is possible */
     pack value, slope, h;        /* f_c, f'_c, h' */
     pack lost;                   /* what curvature takes at most */
     pack curve, h_least, h_most; /* a, and bounds of h' */
-    pack turned;                 /* least of f' h'' */
+    pack turning, turned;        /* least of f'_c h'' and of f' h'' */
 } counted_taylor;
 
 /* The channel's edge in a box: z and what bounds it. */
@@ -166,26 +152,25 @@ FN void counted_curves(counted_row row, counted_box box, counted_edge edge, pack
     const pack reach = pflush(depth * edge.normal_most), around = reach * edge.spread,
                low = counted_mean_of(c, larger(level - around, PACK_OF(row.inside))),
                high = counted_mean_of(c, smaller(level + around, one));
-    const pack under = low + k, wide = high + k, per_low = pflush(PDIVIDE(one, low * under)),
-               per_high = pflush(PDIVIDE(one, high * wide)), in_high = wide * per_high,
-               in_wide = high * per_high, in_under = low * per_low;
-    const pack bent = count * pflush(in_high * in_high) - (count + k) * pflush(in_wide * in_wide);
+    const pack per_low = pflush(PDIVIDE(one, low * (low + k))),
+               per_high = pflush(PDIVIDE(one, high * (high + k)));
+    /* C'' = 2 k (2 count mean + count k - mean^2) / (mean (mean + k))^2 */
+    const pack bent = PFMA(high, two * count - high, count * k);
     const pmask convex = bent > zero;
-    const pack hollow = PSELECT(convex, zero, pflush(two * (count + k) * pflush(in_under * in_under)));
+    const pack per = PSELECT(convex, per_high, per_low),
+               level_least =
+                   pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least)),
+               level_most = pflush(scale * reach * pflush(edge.part_most * narrow)),
+               turn = pflush(per * PSELECT(convex, level_least, level_most));
     const pack slope_low = two * k * (low - count) * per_low,
                slope_high = two * k * (high - count) * per_high,
                most = PSELECT(convex, slope_high,
                               larger(slope_high, two * k * positive(high - count) * per_low)),
                least = smaller(slope_low, slope_high);
-    const pack level_most = pflush(scale * reach * pflush(edge.part_most * narrow)),
-               level_least =
-                   pflush(scale * pflush(depth * edge.normal_least) * pflush(narrow * edge.part_least));
     const counted_range bend = counted_bend(row, box, edge);
     const pack twist = pflush(scale * smaller(smaller(least * bend.least, least * bend.most),
                                               smaller(most * bend.least, most * bend.most)));
-    t->curve = PSELECT(convex, pflush(two * bent * level_least) * level_least,
-                       -pflush(hollow * level_most) * level_most) +
-               twist;
+    t->curve = PFMA(pflush(two * k * bent * turn), turn, twist);
     t->lost = PK(0.5) * pflush(positive(-t->curve) * moved) * moved;
     t->turned =
         -pflush((box.u < R(0.0) ? positive(-least) : larger(positive(-least), positive(most))) * level_most);
@@ -195,8 +180,8 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
 {
     counted_taylor t;
     const real sign = box.u < R(0.0) ? R(-1.0) : R(1.0);
-    const pack one = PK(1.0), half_r = PACK_OF(box.half_r), room = counted_room(box.u, box.r, c.sine),
-               near = room - half_r;
+    const pack one = PK(1.0), half_r = PACK_OF(box.half_r),
+               room = counted_room(box.u, PACK_OF(box.r), c.sine), near = room - half_r;
     const pmask apart = near > PK(COUNTED_ROOM);
     const pack there = PSELECT(apart, room, one), beside = PSELECT(apart, near, one),
                beyond = PSELECT(apart, room + half_r, one),
@@ -210,6 +195,7 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
                moved = PFMA(larger(t.h_most, -t.h_least), half_r, PACK_OF(box.half_v));
     const counted_edge edge = counted_edge_of(row, PACK_OF(box.u * box.r) * inverse, moved);
     const pack level = counted_level(row, box.u, edge.below), mean = counted_mean_of(c, level);
+    t.above = box.u < R(0.0) ? OR(PNOT(apart), mean > c.count) : AND(apart, mean > c.count);
     t.tame = AND(apart, AND(edge.spread < PK(COUNTED_SMALL), moved < PK(0.75)));
     t.value = counted_cost(row.k, c, mean);
     t.slope = pflush(counted_slope(row.k, c, mean) *
@@ -218,33 +204,41 @@ FN counted_taylor counted_taylor_of(counted_row row, counted_box box, counted_ce
     counted_curves(row, box, edge, level, c, moved, &t);
     t.turned = t.turned * two;
     const pack turning = box.u < R(0.0) ? positive(-t.slope) : size_of_pack(t.slope);
-    t.lost = PFMA(PK(0.5) * pflush(turning * two), half_r * half_r, t.lost);
+    t.turning = -pflush(turning * two);
+    t.lost = PFMA(PK(-0.5) * t.turning, half_r * half_r, t.lost);
     return t;
+}
+
+/* A cell's least deviance between the corners of a box. Only one corner matters. */
+FN pack counted_least(counted_row row, counted_box box, counted_cells c, pmask above)
+{
+    const pack size = PSELECT(above, PACK_OF(size_of(box.u1)), PACK_OF(size_of(box.u0))),
+               r = PSELECT(above, PACK_OF(box.r1), PACK_OF(box.r0)),
+               corner = counted_mean_of(c, counted_level_in(row, box.u, size, r, c.sine)),
+               most = counted_mean_of(c, PK(1.0)), least = counted_mean_of(c, PACK_OF(row.inside));
+    return counted_cost(
+        row.k, c,
+        PSELECT(above, smaller(larger(c.count, corner), most), larger(smaller(c.count, corner), least)));
 }
 
 /* Adds a pack of cells to sums. least: their least deviances, where Taylor's formula may be worse. */
 FN void counted_add(counted_taylor t, pmask here, pack least, u32 part, PRIVATE acc8 *sums)
 {
-    const pack zero = PK(0.0), bound = t.value - t.lost;
-    const pmask taken = AND(AND(here, t.tame), bound > least), without = AND(here, PNOT(taken)),
-                bowl = AND(taken, t.curve > zero);
+    const pack zero = PK(0.0);
+    const pmask taken = AND(AND(here, t.tame), t.value - t.lost > least);
     const pack across = t.slope * t.h, cross0 = t.curve * t.h_least, cross1 = t.curve * t.h_most,
                square0 = t.h_least * t.h_least, square1 = t.h_most * t.h_most,
                inner = PSELECT(AND(t.h_least<zero, t.h_most> zero), zero, smaller(square0, square1)),
-               cross_least = smaller(cross0, cross1), cross_most = larger(cross0, cross1),
                square = t.curve * PSELECT(t.curve > zero, inner, larger(square0, square1));
-    const pack terms[COUNTED_SUMS] = {PSELECT(taken, bound, least),
+    const pack terms[COUNTED_SUMS] = {PSELECT(taken, t.value, least),
                                       PSELECT(taken, t.slope, zero),
                                       PSELECT(taken, across, zero),
-                                      PSELECT(bowl, t.curve, zero),
-                                      PSELECT(bowl, cross_least, zero),
-                                      PSELECT(bowl, cross_most, zero),
-                                      PSELECT(bowl, square, zero),
                                       PSELECT(taken, t.curve, zero),
-                                      PSELECT(taken, cross_least, zero),
-                                      PSELECT(taken, cross_most, zero),
+                                      PSELECT(taken, smaller(cross0, cross1), zero),
+                                      PSELECT(taken, larger(cross0, cross1), zero),
+                                      PSELECT(taken, square + t.turning, zero),
                                       PSELECT(taken, square + t.turned, zero),
-                                      PSELECT(without, PK(1.0), zero)};
+                                      PSELECT(AND(here, PNOT(taken)), PK(1.0), zero)};
     for (u32 n = 0; n < COUNTED_SUMS; n++)
         sums[n].part[part] = sums[n].part[part] + PSELECT(here, terms[n], zero);
 }
@@ -256,7 +250,7 @@ FN_LARGE void counted_bound_row(LOSSCONE_PARAMETERS, counted_box box, u32 i, GLO
     const counted_between between = counted_undecided(s, i, box.u0, box.u1, box.r0, box.r1);
     acc8 sums[COUNTED_SUMS];
     for (u32 n = 0; n < COUNTED_SUMS; n++) sums[n] = acc8_zero();
-    for (u32 j = between.first & ~7u; j < between.last; j += 8)
+    for (u32 j = between.from; j < between.last; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 at = i * SWEEP_CELLS + j + l, part = l / PACK;
             const counted_cells c = counted_cells_at(s, at);
@@ -266,92 +260,10 @@ FN_LARGE void counted_bound_row(LOSSCONE_PARAMETERS, counted_box box, u32 i, GLO
             const pmask asked = AND(here, PNOT(AND(t.tame, t.lost < PK(LITTLE_LOST))));
             pack least = PK(-1.0); /* below any */
             if (PANY(asked))       /* by cell: its neighbours in the pack must not matter */
-                least = PSELECT(asked, counted_least(row, box, c), least);
+                least = PSELECT(asked, counted_least(row, box, c, t.above), least);
             counted_add(t, here, least, part, sums);
         }
     counted_put_sums(sums, COUNTED_SUMS, i, to);
     const real decided = counted_decided(s, i, between);
     to[8 * (SUM_CENTRE * SWEEP_SLOTS + i)] = to[8 * (SUM_CENTRE * SWEEP_SLOTS + i)] + decided;
-}
-
-FN real size_of(real x)
-{
-    return x < R(0.0) ? -x : x;
-}
-
-FN real limited_by(real x, real size)
-{
-    return x < -size ? -size : x > size ? size : x;
-}
-
-/* Least of g x + curve x^2 / 2 for |x| <= most. */
-FN real counted_edge_least(real g, real curve, real most)
-{
-    const real at = limited_by(flush(DIVIDE(-g, curve)), most);
-    return FMA(g, at, R(0.5) * flush(curve * at) * at);
-}
-
-/* Least of gv v + gr r + (vv v^2 + 2 vr v r + rr r^2) / 2 in a box; the matrix is positive definite. */
-FN real counted_bowl(real gv, real gr, real vv, real vr, real rr, real half_v, real half_r)
-{
-    const real det = FMA(vv, rr, -vr * vr), v = flush(DIVIDE(FMA(vr, gr, -rr * gv), det)),
-               r = flush(DIVIDE(FMA(vr, gv, -vv * gr), det));
-    if (size_of(v) <= half_v && size_of(r) <= half_r) return R(0.5) * FMA(gv, v, gr * r);
-    real least = UNBOUNDED;
-    for (u32 side = 0; side < 2; side++) {
-        const real a = side ? half_v : -half_v, b = side ? half_r : -half_r;
-        const real on_v = FMA(gv, a, R(0.5) * flush(vv * a) * a) +
-                          counted_edge_least(FMA(vr, a, gr), rr, half_r),
-                   on_r = FMA(gr, b, R(0.5) * flush(rr * b) * b) +
-                          counted_edge_least(FMA(vr, b, gv), vv, half_v);
-        least = on_v < least ? on_v : least;
-        least = on_r < least ? on_r : least;
-    }
-    return least;
-}
-
-/* A symmetric matrix below that of a box for all of its h'; not `definite`: it is of no use. */
-typedef struct {
-    real vv, vr, rr;
-    u32 definite;
-} counted_matrix;
-
-FN counted_matrix counted_matrix_of(real vv, real across_least, real across_most, real rr)
-{
-    counted_matrix m;
-    m.definite = vv > R(0.0) && rr > R(0.0);
-    m.vv = m.vr = m.rr = R(0.0);
-    if (!m.definite) return m;
-    /* 2 |v r| <= shape v^2 + r^2 / shape */
-    const real open = R(0.5) * (across_most - across_least), shape = SQRT(flush(DIVIDE(rr, vv)));
-    m.vv = FMA(-open, shape, vv);
-    m.vr = R(0.5) * (across_least + across_most);
-    m.rr = rr - flush(DIVIDE(open, shape));
-    m.definite = m.vv > R(0.0) && m.rr > R(0.0) && flush(m.vv * m.rr) > m.vr * m.vr;
-    return m;
-}
-
-/* The bound from a box's sums. In a convex box with the point (u, r), where slopes vanish, no other point is
- * lower: UNBOUNDED. */
-FN real counted_bound(u32 rows, GLOBAL const real *sums, counted_box box, real u, real r)
-{
-    real total[COUNTED_SUMS];
-    for (u32 n = 0; n < COUNTED_SUMS; n++) total[n] = counted_total(rows, sums, n);
-    const u32 flat = box.u0 == box.u1; /* only r is free */
-    const real by_v = flat ? R(0.0) : total[SUM_BY_V],
-               bound = total[SUM_CENTRE] - size_of(by_v) * box.half_v - size_of(total[SUM_BY_R]) * box.half_r;
-    if (!box.curved) return bound;
-    const counted_matrix all = flat ? counted_matrix_of(R(1.0), R(0.0), R(0.0), total[SUM_ALL_SQUARE])
-                                    : counted_matrix_of(total[SUM_ALL_CURVE], total[SUM_ALL_ACROSS_LEAST],
-                                                        total[SUM_ALL_ACROSS_MOST], total[SUM_ALL_SQUARE]);
-    if (all.definite && total[SUM_WITHOUT] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 &&
-        r <= box.r1)
-        return UNBOUNDED;
-    const counted_matrix m = flat ? counted_matrix_of(R(1.0), R(0.0), R(0.0), total[SUM_SQUARE])
-                                  : counted_matrix_of(total[SUM_CURVE], total[SUM_ACROSS_LEAST],
-                                                      total[SUM_ACROSS_MOST], total[SUM_SQUARE]);
-    if (!m.definite) return bound;
-    const real bowl =
-        total[SUM_CENTRE] + counted_bowl(by_v, total[SUM_BY_R], m.vv, m.vr, m.rr, box.half_v, box.half_r);
-    return bowl > bound ? bowl : bound;
 }

@@ -113,6 +113,7 @@ FN real counted_total(u32 rows, GLOBAL const real *from, u32 n)
 typedef struct {
     real in, out;
     u32 first, last; /* the cells between */
+    u32 from;        /* eights of cells from here hold them */
 } counted_between;
 
 FN counted_between counted_undecided(GLOBAL const real *s, u32 i, real u0, real u1, real r0, real r1)
@@ -127,6 +128,8 @@ FN counted_between counted_undecided(GLOBAL const real *s, u32 i, real u0, real 
     b.out = b.out > b.in ? b.out : b.in;
     b.first = cone_sines_below(sine, n, b.in);
     b.last = cone_sines_below(sine, n, b.out);
+    const u32 eights = (b.last - b.first + 7) & ~7u, end = (n + 7) & ~7u; /* no cells of the next row */
+    b.from = b.first + eights > end ? end - eights : b.first;
     return b;
 }
 

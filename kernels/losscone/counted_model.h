@@ -39,18 +39,22 @@ FN counted_row counted_row_of(CONSTANT elem *mr, GLOBAL const elem *sweep, u32 i
     return row;
 }
 
-/* |r - sin^2| on the side where an energy crosses; not positive: there is none. */
-FN pack counted_room(real u, real r, pack sine)
+FN real size_of(real x)
 {
-    return u < R(0.0) ? PACK_OF(r) - sine : sine - PACK_OF(r);
+    return x < R(0.0) ? -x : x;
 }
 
-/* Measured energy e + V of the crossing. */
-FN pack counted_crossing(counted_row row, real u, real r, pack room)
+/* |r - sin^2| on the side where an energy crosses; not positive: there is none. */
+FN pack counted_room(real u, pack r, pack sine)
 {
-    const real size = u < R(0.0) ? -u : u;
-    const pack e = PFMA(PACK_OF(size), PDIVIDE(PACK_OF(r), PSELECT(room > PK(COUNTED_ROOM), room, PK(1.0))),
-                        PACK_OF(row.spacecraft));
+    return u < R(0.0) ? r - sine : sine - r;
+}
+
+/* Measured energy e + V of the crossing. size: |U|. */
+FN pack counted_crossing(counted_row row, pack size, pack r, pack room)
+{
+    const pack e =
+        PFMA(size, PDIVIDE(r, PSELECT(room > PK(COUNTED_ROOM), room, PK(1.0))), PACK_OF(row.spacecraft));
     return PSELECT(e > PK(LOSSCONE_LEAST_ENERGY), e, PK(LOSSCONE_LEAST_ENERGY));
 }
 
@@ -138,9 +142,15 @@ FN pack counted_level(counted_row row, real u, pack below)
                       : PFMA(PACK_OF(-depth), below, PK(1.0));
 }
 
+/* Levels at potentials of one sign and ratios of each cell. */
+FN pack counted_level_in(counted_row row, real sign, pack size, pack r, pack sine)
+{
+    const pack room = counted_room(sign, r, sine);
+    return counted_level(
+        row, sign, counted_normal_of(counted_place(row, room, counted_crossing(row, size, r, room))).below);
+}
+
 FN pack counted_level_at(counted_row row, real u, real r, pack sine)
 {
-    const pack room = counted_room(u, r, sine);
-    return counted_level(
-        row, u, counted_normal_of(counted_place(row, room, counted_crossing(row, u, r, room))).below);
+    return counted_level_in(row, u, PACK_OF(size_of(u)), PACK_OF(r), sine);
 }

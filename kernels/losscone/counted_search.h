@@ -1,22 +1,23 @@
 /* counted_search.h: the least deviance over U and r, proven by branch and bound.
  *
- *   slices of U ─► bound ─► least bound first ─► descend from its centre if that is the lowest so far
- *                                             └─► halve the box
+ *   slices of U ─► bound ─► cut off what is above the lowest ─► least bound first ─► halve the box
+ *                                                                               └─► now and then descend
+ *                                                                                   from its centre
  *
  * A box goes if its bound reaches the lowest deviance, or if the deviance is convex in it and the lowest
  * point is inside. Slivers below BOX_SLIVER are lost. */
 #pragma once
 
-#include "losscone/counted_bound.h"
+#include "losscone/counted_form.h"
 #include "losscone/counted_steps.h"
 
 #define COUNTED_CLOSE LIMIT(1e-7, 2e-5) /* of 1 + deviance */
 #define BOX_SLIVER LIMIT(1e-9, 1e-5)    /* of r; of U, in parts of |U| + 1 V */
-#define SEARCH_EVERY 4u                 /* boxes: an early low point spares many */
+#define SEARCH_EVERY 16u                /* boxes: an early low point spares many */
 #define SMALL_V R(0.04)
 #define SMALL_R R(0.012)
 #define COUNTED_TRIES 60u
-#define COUNTED_ENOUGH LIMIT(1e-10, 1e-6) /* a descent's gain, of 1 + deviance */
+#define COUNTED_ENOUGH LIMIT(1e-10, 1e-7) /* a descent's gain, of 1 + deviance */
 #define COUNTED_SPACE R(2.0)              /* change of ln U that counts as much as that of ln r */
 
 #define COUNTED_BOX(i) (s + COUNTED_BOXES + COUNTED_ENTRY * (size_t)(i))
@@ -37,13 +38,14 @@ FN void counted_point_row(LOSSCONE_PARAMETERS, u32 i, real u, real r)
     const real sign = u < R(0.0) ? R(-1.0) : R(1.0);
     acc8 sums[POINT_SUMS];
     for (u32 n = 0; n < POINT_SUMS; n++) sums[n] = acc8_zero();
-    for (u32 j = between.first & ~7u; j < between.last; j += 8)
+    for (u32 j = between.from; j < between.last; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 at = i * SWEEP_CELLS + j + l, part = l / PACK;
             const counted_cells c = counted_cells_at(s, at);
             const pmask here = AND(c.sine >= PACK_OF(between.in), c.sine < PACK_OF(between.out));
             if (!PANY(here)) continue;
-            const pack room = counted_room(u, r, c.sine), crossing = counted_crossing(row, u, r, room);
+            const pack ratio = PACK_OF(r), room = counted_room(u, ratio, c.sine),
+                       crossing = counted_crossing(row, PACK_OF(size_of(u)), ratio, room);
             const counted_normal normal = counted_normal_of(counted_place(row, room, crossing));
             const pack mean = counted_mean_of(c, counted_level(row, u, normal.below));
             const pack h = PDIVIDE(one, PACK_OF(r)) +
@@ -117,9 +119,9 @@ FN counted_target counted_step(CONSTANT elem *mr, counted_point at, real damping
     return to;
 }
 
-/* Descends by Fisher's matrix (Marquardt, J. SIAM 11 (1963) 431) within u0 .. u1, which have one sign. The
- * whole team calls it. */
-FN_LARGE counted_point counted_descend(LOSSCONE_PARAMETERS, counted_point at, real u0, real u1)
+/* Descends by Fisher's matrix (Marquardt, J. SIAM 11 (1963) 431) within u0 .. u1, which have one sign, until
+ * a step gains no more than `enough`. The whole team calls it. */
+FN_LARGE counted_point counted_descend(LOSSCONE_PARAMETERS, counted_point at, real u0, real u1, real enough)
 {
     real damping = R(1e-3);
     u32 going = 1;
@@ -129,7 +131,7 @@ FN_LARGE counted_point counted_descend(LOSSCONE_PARAMETERS, counted_point at, re
         TEAM_IF(going) {
             const counted_point next = counted_at(LOSSCONE, to.u, to.r);
             if (next.value < at.value) {
-                going = at.value - next.value > COUNTED_ENOUGH * (R(1.0) + next.value);
+                going = at.value - next.value > enough;
                 at = next;
                 damping = damping > R(1e-6) ? R(0.1) * damping : damping;
             } else {
@@ -148,14 +150,16 @@ FN counted_box counted_box_at(GLOBAL const real *entry)
     return counted_box_of(entry[0], entry[1], entry[2], entry[3]);
 }
 
-FN void counted_put(GLOBAL real *s, u32 i, real u0, real u1, real r0, real r1, real bound)
+/* whole: to be bounded again before it is halved. */
+FN void counted_put(GLOBAL real *s, u32 i, counted_box box, real bound, u32 whole)
 {
     GLOBAL real *entry = COUNTED_BOX(i);
-    entry[0] = u0;
-    entry[1] = u1;
-    entry[2] = r0;
-    entry[3] = r1;
+    entry[0] = box.u0;
+    entry[1] = box.u1;
+    entry[2] = box.r0;
+    entry[3] = box.r1;
     entry[4] = bound;
+    entry[5] = REAL_OF(whole);
 }
 
 /* Moves the box of the least bound to COUNTED_TURN; the last takes its place. */
@@ -171,19 +175,22 @@ FN void counted_take(GLOBAL real *s, u32 count)
     s[COUNTED_WAITING] = REAL_OF(count - 1);
 }
 
-/* Halves, in U or in r. */
-FN void counted_halve(GLOBAL real *s, counted_box box)
+/* Puts its halves in U or in r, or all of it, at the end of the list. */
+FN void counted_halve(GLOBAL real *s, counted_box box, u32 whole)
 {
     const real wide = box.curved ? R(2.0) * box.half_v
                                  : flush(DIVIDE(box.u1 - box.u0, R(10.0) + size_of(box.u0 + box.u1))),
                tall = flush(DIVIDE(COUNTED_SPACE * (box.r1 - box.r0), box.r));
     const u32 in_r = tall > wide || box.u1 - box.u0 < BOX_SLIVER * (R(1.0) + size_of(box.u));
     const u32 n = U32_OF(s[COUNTED_WAITING]);
-    counted_put(s, n, box.u0, in_r ? box.u1 : box.u, box.r0, in_r ? box.r : box.r1, R(0.0));
-    counted_put(s, n + 1, in_r ? box.u0 : box.u, box.u1, in_r ? box.r : box.r0, box.r1, R(0.0));
+    counted_box one = box, two = box;
+    if (in_r && !whole) one.r1 = two.r0 = box.r;
+    if (!in_r && !whole) one.u1 = two.u0 = box.u;
+    counted_put(s, n, one, R(0.0), 0);
+    if (!whole) counted_put(s, n + 1, two, R(0.0), 0);
+    s[COUNTED_FOUND] = REAL_OF(whole ? n + 1 : n + 2);
 }
 
-/* Steps bound larger boxes nearly as well. */
 FN u32 counted_is_small(counted_box box)
 {
     return box.curved && box.half_v < SMALL_V && box.half_r < SMALL_R;
@@ -196,18 +203,25 @@ FN void counted_judge(LOSSCONE_PARAMETERS, u32 first, u32 last, real least, real
     for (u32 k = first; k < last; k++) {
         const counted_box box = counted_box_at(COUNTED_BOX(k));
         const real rough = steps_bound(LOSSCONE, box.u0, box.u1, box.r0, box.r1);
-        const u32 fine = rough < limit && counted_is_small(box);
+        /* Steps bound larger boxes nearly as well, unless they say no more than of the box before. */
+        const u32 fine = rough < limit && box.curved && (counted_is_small(box) || rough <= least);
         TEAM_IF(fine) {
             TEAM_FOR(i, rows) counted_bound_row(LOSSCONE, box, i, s + COUNTED_TOTALS);
             TEAM_BARRIER();
         }
         ONE_WORKER
         {
-            const real own = fine ? counted_bound(rows, s + COUNTED_TOTALS, box, u, r) : rough,
-                       higher = own > rough ? own : rough, bound = higher > least ? higher : least;
+            counted_box left = box;
+            real bound = rough > least ? rough : least;
+            if (fine) {
+                const counted_form form = counted_form_of(rows, s + COUNTED_TOTALS, box, u, r);
+                const real own = counted_form_least(form, box);
+                bound = own > bound ? own : bound;
+                left = counted_shrunk(form, box, limit);
+            }
             const u32 n = U32_OF(s[COUNTED_WAITING]);
             if (bound < limit) {
-                counted_put(s, n, box.u0, box.u1, box.r0, box.r1, bound);
+                counted_put(s, n, left, bound, counted_is_less(left, box));
                 s[COUNTED_WAITING] = REAL_OF(n + 1);
             }
             s[COUNTED_BOUNDED] = s[COUNTED_BOUNDED] + R(1.0);
@@ -225,8 +239,8 @@ FN void counted_begin(LOSSCONE_PARAMETERS, real u0, real u1)
     for (u32 k = 0; k <= COUNTED_SLICES; k++) {
         const real edge = k < COUNTED_SLICES ? REAL_OF(counted_edges[k]) : u1, high = edge < u1 ? edge : u1;
         if (!(high > low) && !(k == COUNTED_SLICES && n == 0)) continue;
-        counted_put(s, n++, low, high, r0, middle, R(0.0));
-        counted_put(s, n++, low, high, middle, r1, R(0.0));
+        counted_put(s, n++, counted_box_of(low, high, r0, middle), R(0.0), 0);
+        counted_put(s, n++, counted_box_of(low, high, middle, r1), R(0.0), 0);
         low = high;
     }
     s[COUNTED_WAITING] = R(0.0);
@@ -256,7 +270,8 @@ FN_LARGE counted_point counted_look(LOSSCONE_PARAMETERS, counted_box box, counte
     const counted_point centre = counted_at(LOSSCONE, box.u, box.r);
     TEAM_IF(centre.value < lowest) {
         const counted_point found =
-            counted_descend(LOSSCONE, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u));
+            counted_descend(LOSSCONE, centre, counted_least_u(u0, centre.u), counted_most_u(u1, centre.u),
+                            COUNTED_ENOUGH * (R(1.0) + centre.value));
         best = found.value < best.value ? found : best;
     }
     return best;
@@ -289,6 +304,7 @@ FN_LARGE counted_point counted_search(LOSSCONE_PARAMETERS, real u0, real u1, rea
         TEAM_BARRIER();
         const counted_box box = counted_box_at(s + COUNTED_TURN);
         const real least = (s + COUNTED_TURN)[4];
+        const u32 whole = (s + COUNTED_TURN)[5] > R(0.0);
         const u32 full = waiting + 1 >= COUNTED_BOXES_MOST ||
                          s[COUNTED_BOUNDED] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]),
                   ends = (full && turn > 0) || least >= counted_interest(best, limit),
@@ -299,10 +315,10 @@ FN_LARGE counted_point counted_search(LOSSCONE_PARAMETERS, real u0, real u1, rea
             best = counted_look(LOSSCONE, box, best, best.value < limit ? best.value : limit, u0, u1);
         }
         TEAM_IF(!ends && !sliver) {
-            ONE_WORKER counted_halve(s, box);
+            ONE_WORKER counted_halve(s, box, whole);
             TEAM_BARRIER();
-            counted_judge(LOSSCONE, waiting, waiting + 2, least, counted_interest(best, limit), best.u,
-                          best.r);
+            counted_judge(LOSSCONE, waiting, U32_OF(s[COUNTED_FOUND]), least, counted_interest(best, limit),
+                          best.u, best.r);
             waiting = U32_OF(s[COUNTED_WAITING]);
         }
     }

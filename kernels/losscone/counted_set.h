@@ -9,13 +9,14 @@
 
 #define SET_TURNS 20u
 #define SET_CUTS 12u
-#define SET_NEAR R(0.01) /* of an end's distance from the minimum: precise enough */
+#define SET_NEAR R(0.01)   /* of an end's distance from the minimum: precise enough */
+#define SET_ENOUGH R(3e-3) /* a descent's gain, of the limit's rise: the search at the end is sure */
 #define SET_OUTWARD R(1.5)
 
-/* The deviance at u, least over r near `r`. */
-FN counted_point set_near(LOSSCONE_PARAMETERS, real u, real r)
+/* The deviance at u, least over r near `r`, nearly. rise: of the set's limit above the minimum. */
+FN counted_point set_near(LOSSCONE_PARAMETERS, real u, real r, real rise)
 {
-    return counted_descend(LOSSCONE, counted_at(LOSSCONE, u, r), u, u);
+    return counted_descend(LOSSCONE, counted_at(LOSSCONE, u, r), u, u, SET_ENOUGH * rise);
 }
 
 /* The next potential, between `in` and `out`. */
@@ -27,8 +28,8 @@ FN real set_between(counted_point in, counted_point out, real least, real limit)
 }
 
 /* A potential outside, from one inside on. Inside at the bound: that is returned. */
-FN_LARGE counted_point set_outside(LOSSCONE_PARAMETERS, PRIVATE counted_point *in, real limit, real bound,
-                                   real step)
+FN_LARGE counted_point set_outside(LOSSCONE_PARAMETERS, PRIVATE counted_point *in, real least, real limit,
+                                   real bound, real step)
 {
     const real origin = in->u;
     real away = step;
@@ -37,7 +38,7 @@ FN_LARGE counted_point set_outside(LOSSCONE_PARAMETERS, PRIVATE counted_point *i
         *in = next;
         const real u = bound < origin ? (origin - away > bound ? origin - away : bound)
                                       : (origin + away < bound ? origin + away : bound);
-        next = set_near(LOSSCONE, u, in->r);
+        next = set_near(LOSSCONE, u, in->r, limit - least);
         away = SET_OUTWARD * away;
     }
     return next;
@@ -48,7 +49,8 @@ FN_LARGE counted_point set_cut(LOSSCONE_PARAMETERS, PRIVATE counted_point *in, c
                                counted_point best, real limit)
 {
     for (u32 cut = 0; cut < SET_CUTS && size_of(out.u - in->u) > SET_NEAR * size_of(out.u - best.u); cut++) {
-        const counted_point next = set_near(LOSSCONE, set_between(*in, out, best.value, limit), in->r);
+        const counted_point next =
+            set_near(LOSSCONE, set_between(*in, out, best.value, limit), in->r, limit - best.value);
         if (next.value > limit)
             out = next;
         else
@@ -64,7 +66,7 @@ FN_LARGE real set_end(LOSSCONE_PARAMETERS, counted_point best, real limit, real 
     real end = best.u;
     u32 open = 1;
     for (u32 turn = 0; turn < SET_TURNS && open; turn++) {
-        counted_point out = set_outside(LOSSCONE, &in, limit, bound, step);
+        counted_point out = set_outside(LOSSCONE, &in, best.value, limit, bound, step);
         end = out.u;
         open = out.value > limit;
         TEAM_IF(open) {

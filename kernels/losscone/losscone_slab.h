@@ -197,7 +197,7 @@ enum bootstrap_slab {
 #define COUNTED_SLICES 9
 #define COUNTED_BOXES_MOST 1024
 #define COUNTED_ENTRY 8 /* U, r from and to, bound */
-#define COUNTED_NUMBERS 12
+#define COUNTED_NUMBERS 9
 enum counted_slab {
     COUNTED_WAITING = CELLS_SIZE, /* boxes */
     COUNTED_BOUNDED,              /* boxes so far */
