@@ -564,6 +564,23 @@ TEST(f32_finds_the_minimum_of_f64)
     paritas_close(half);
 }
 
+/* The proof's cost. It was 1159 boxes a sweep before boxes shrank to where they may be lower. */
+TEST(a_proof_takes_few_boxes)
+{
+    enum { SWEEPS = 50, MOST = 600 };
+    paritas_context *context = open_context(NULL, 64, 2, 0);
+    struct world w = make_truths(SWEEPS, 84);
+    const paritas_losscone_options options = counting();
+    paritas_losscone_result *results = fit(context, &w, &options);
+    size_t boxes = 0;
+    for (size_t k = 0; k < SWEEPS; k++) boxes += results[k].boxes;
+    print_message("%zu boxes a sweep\n", boxes / SWEEPS);
+    assert_true(boxes < MOST * SWEEPS);
+    free(results);
+    free_world(&w);
+    paritas_close(context);
+}
+
 /* ---- methods ---- */
 
 TEST(auto_counts_where_it_can)
@@ -652,6 +669,7 @@ int main(void)
         cmocka_unit_test(processors_threads_and_batches_give_the_same_bits),
         cmocka_unit_test(deviances_of_halekas_do_not_depend_on_the_sweeps_place),
         cmocka_unit_test(f32_finds_the_minimum_of_f64),
+        cmocka_unit_test(a_proof_takes_few_boxes),
         cmocka_unit_test(auto_counts_where_it_can),
         cmocka_unit_test(what_has_no_answer_is_refused),
     };
