@@ -393,9 +393,14 @@ TEST(rare_sweeps_have_finite_answers)
                 assert_int_equal(sets[k].intervals, 0);
                 continue;
             }
-            /* one edge leaves a valley of U and r: more boxes wait than there is room for */
-            assert_int_equal(r->status, k == ONE_ROW ? PARITAS_SWEEP_AT_LIMIT : PARITAS_SWEEP_FITTED);
-            assert_true((r->gap > 0.0) == (k == ONE_ROW));
+            if (k == ONE_ROW) { /* one edge leaves a valley of U and r */
+                assert_int_equal(r->status, PARITAS_SWEEP_TOO_FEW_ROWS);
+                assert_true(r->flags == PARITAS_QUALITY_NO_FIT && isnan(r->potential) && r->boxes == 0);
+                assert_int_equal(sets[k].intervals, 0);
+                continue;
+            }
+            assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
+            assert_true(r->gap == 0.0);
             must_be_finite(r, k);
             assert_true(sets[k].intervals == 1 && sets[k].lower[0] <= r->potential + 1e-6 &&
                         r->potential - 1e-6 <= sets[k].upper[0]);
@@ -441,7 +446,7 @@ TEST(equal_bounds_hold_a_number)
 
 TEST(larger_grids_have_the_formulas_minimum)
 {
-    static const size_t grids[][2] = {{32, 128}, {32, 512}, {1, 512}, {32, 1}, {20, 129}};
+    static const size_t grids[][2] = {{32, 128}, {32, 512}, {2, 512}, {32, 1}, {20, 129}};
     paritas_context *context = open_context(NULL, 64, 2, 0);
     for (size_t g = 0; g < COUNT(grids); g++) {
         struct world w = make_world(2, grids[g][0], grids[g][1]);
@@ -461,6 +466,25 @@ TEST(larger_grids_have_the_formulas_minimum)
         free(results);
         free_world(&w);
     }
+    paritas_close(context);
+}
+
+TEST(one_row_tells_one_number)
+{
+    paritas_context *context = open_context(NULL, 64, 1, 0);
+    struct world w = make_world(2, 1, 512);
+    uint64_t random = 23;
+    for (size_t k = 0; k < 2; k++) fill_sweep(&w, k, -60.0, 0.85, 30.0, &random);
+    for (int fixed = 0; fixed < 3; fixed++) {
+        paritas_losscone_options options = counting();
+        if (fixed == 1) options.potential_lower = options.potential_upper = -60.0;
+        if (fixed == 2) options.ratio_lower = options.ratio_upper = 0.85;
+        paritas_losscone_result *results = fit(context, &w, &options);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(results[k].status, fixed ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_TOO_FEW_ROWS);
+        free(results);
+    }
+    free_world(&w);
     paritas_close(context);
 }
 
@@ -649,6 +673,7 @@ int main(void)
         cmocka_unit_test(rare_sweeps_have_finite_answers),
         cmocka_unit_test(equal_bounds_hold_a_number),
         cmocka_unit_test(larger_grids_have_the_formulas_minimum),
+        cmocka_unit_test(one_row_tells_one_number),
         cmocka_unit_test(processors_threads_and_batches_give_the_same_bits),
         cmocka_unit_test(deviances_of_halekas_do_not_depend_on_the_sweeps_place),
         cmocka_unit_test(f32_finds_the_minimum_of_f64),
