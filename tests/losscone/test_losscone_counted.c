@@ -488,6 +488,65 @@ TEST(one_row_tells_one_number)
     paritas_close(context);
 }
 
+/* The fit of sweep k alone is told from r at its lower bound by less than its excess: one standard error. */
+TEST(a_ratio_that_the_data_do_not_tell_from_its_bound_is_said)
+{
+    static const double below[] = {0.012, 0.03, 0.15};
+    paritas_context *context = open_context(NULL, 64, 2, 0);
+    struct world w = make_truths(8, 85);
+    const paritas_losscone_options usual = counting();
+    paritas_losscone_result *first = fit(context, &w, &usual);
+    int said[2] = {0};
+    for (size_t way = 0; way < COUNT(below); way++)
+        for (size_t k = 0; k < 8; k++) {
+            paritas_losscone_options options = usual;
+            options.ratio_lower = first[k].ratio - below[way];
+            paritas_losscone_result *results = fit(context, &w, &options);
+            options.ratio_upper = options.ratio_lower;
+            paritas_losscone_result *at_bound = fit(context, &w, &options);
+            const double more = at_bound[k].misfit - results[k].misfit;
+            const int flag = (results[k].flags & PARITAS_QUALITY_RATIO_AT_BOUND) != 0;
+            if (flag != (more <= results[k].excess))
+                fail_msg(
+                    "sweep %zu, r above its bound by %g: %g above the minimum, the excess is %g, said %d", k,
+                    below[way], more, results[k].excess, flag);
+            assert_false(at_bound[k].flags & PARITAS_QUALITY_RATIO_AT_BOUND);
+            said[flag]++;
+            free(results);
+            free(at_bound);
+        }
+    assert_true(said[0] >= 6 && said[1] >= 2);
+    free(first);
+    free_world(&w);
+    paritas_close(context);
+}
+
+/* Half of the rows take cosines of another direction: their edge is where the model does not have it. */
+TEST(an_edge_that_no_direction_of_the_field_explains_is_said)
+{
+    paritas_context *context = open_context(NULL, 64, 1, 0);
+    struct world w = make_truths(4, 87);
+    const paritas_losscone_options options = counting();
+    paritas_losscone_options hard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    hard.response = PARITAS_LOSSCONE_RESPONSE_HARD;
+    uint64_t random = 88;
+    for (int off = 0; off < 2; off++) {
+        for (size_t at = 0; off && at < 4 * ROWS * CELLS; at++) {
+            const double angle = acos(w.cosine[at]) + 0.5 * (uniform(&random) - 0.5);
+            w.cosine[at] = w.cosine[at] < 0.0 ? fmin(cos(angle), -1e-3) : w.cosine[at];
+        }
+        paritas_losscone_result *folded = fit(context, &w, &options), *sharp = fit(context, &w, &hard);
+        for (size_t k = 0; k < 3; k++) { /* the fourth has few counts */
+            assert_int_equal((folded[k].flags & PARITAS_QUALITY_SMEARED_EDGE) != 0, off);
+            if (off) assert_true(sharp[k].flags & PARITAS_QUALITY_SMEARED_EDGE);
+        }
+        free(folded);
+        free(sharp);
+    }
+    free_world(&w);
+    paritas_close(context);
+}
+
 /* ---- the same bits ---- */
 
 /* Sweeps in another order. */
@@ -674,6 +733,8 @@ int main(void)
         cmocka_unit_test(equal_bounds_hold_a_number),
         cmocka_unit_test(larger_grids_have_the_formulas_minimum),
         cmocka_unit_test(one_row_tells_one_number),
+        cmocka_unit_test(a_ratio_that_the_data_do_not_tell_from_its_bound_is_said),
+        cmocka_unit_test(an_edge_that_no_direction_of_the_field_explains_is_said),
         cmocka_unit_test(processors_threads_and_batches_give_the_same_bits),
         cmocka_unit_test(deviances_of_halekas_do_not_depend_on_the_sweeps_place),
         cmocka_unit_test(f32_finds_the_minimum_of_f64),
