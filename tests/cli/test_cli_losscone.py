@@ -602,24 +602,6 @@ def test_a_profile_has_its_least_value_at_the_fit(days, tables):
         assert intervals[0][0] <= model["potential_lower"] and model["potential_upper"] <= intervals[-1][1]
 
 
-def test_sets_of_profiles_allow_for_the_spacecrafts_potential_as_those_of_fits_do(tmp_path):
-    er = synthesize(tmp_path / "er", "--sweeps", 3, "--plasma", "--counts", "--truth", "folded")
-    options = ("--polarity=-1", *SUN)
-    answer("losscone", "fit", er, "-o", tmp_path / "tables", *options)
-    _, rows = read_csv(tmp_path / "tables" / "losscone_1998-01-16.csv")
-    assert any(row["spacecraft_potential_status"] == "found" for row in rows)
-    for number, row in enumerate(rows, 1):
-        if row["spacecraft_potential_status"] != "found":
-            continue
-        got = answer(
-            "losscone", "profile", er / "3D980116.TAB", "--spectrum", number, *options, "--points", 1
-        )
-        for model, suffix in zip(got["models"], ("", "_folded")):
-            ends = [end for interval in model["confidence"]["intervals"] for end in interval]
-            wanted = row["confidence_set" + suffix].replace(";", " ").split()
-            assert ends == [float(end) for end in wanted], (number, model["response"])
-
-
 def test_a_profile_of_a_sweep_without_a_fit_says_why(days, tmp_path):
     def change(rows):
         for row in rows[15:30]:

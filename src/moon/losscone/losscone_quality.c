@@ -13,8 +13,8 @@
 #define MODEL_ERROR 0.1     /* of the flux: no model of two levels is better */
 #define MISFIT_TIMES 2.0
 #define SIGNIFICANT 4.0 /* s^2, the step of confidence sets */
-/* Of the excess: one standard error of r. True cones of the solar wind at -300 V are 0.3 % below, sweeps with
- * r below its bound that nothing else names 77 %. */
+/* One standard error of r, in excesses. It takes 0.3 % of the true cones in the solar wind at -300 V, and
+ * 77 % of the sweeps with r below its bound that nothing else names. */
 #define RATIO_ERRORS 1.0
 /* Root mean square of levels, of counts. With the wrong response, five single energies a channel, 0.08 at the
  * edge. With fields off by 10 degrees 0.17, and of all cells for the hard edge 0.1. */
