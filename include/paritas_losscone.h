@@ -167,12 +167,14 @@ typedef struct paritas_losscone_options {
 /* ---- fits --------------------------------------------------------------------------------------- */
 
 /* Outcome of a sweep. Numbers exist with FITTED, MISFIT and AT_LIMIT only. */
-#define PARITAS_SWEEP_STATUS_LIST(ITEM)                                                 \
-    ITEM(PARITAS_SWEEP_FITTED, 0, "fitted", "the minimum was found")                    \
-    ITEM(PARITAS_SWEEP_NO_CELLS, 1, "no_cells", "the masks leave no cell")              \
-    ITEM(PARITAS_SWEEP_TOO_FEW_CELLS, 2, "too_few_cells", "lillis: fewer than 5 cells") \
-    ITEM(PARITAS_SWEEP_MISFIT, 3, "misfit", "lillis: a misfit above 2")                 \
-    ITEM(PARITAS_SWEEP_AT_LIMIT, 4, "at_limit", "the limit of boxes or generations; see the gap")
+#define PARITAS_SWEEP_STATUS_LIST(ITEM)                                                           \
+    ITEM(PARITAS_SWEEP_FITTED, 0, "fitted", "the minimum was found")                              \
+    ITEM(PARITAS_SWEEP_NO_CELLS, 1, "no_cells", "the masks leave no cell")                        \
+    ITEM(PARITAS_SWEEP_TOO_FEW_CELLS, 2, "too_few_cells", "lillis: fewer than 5 cells")           \
+    ITEM(PARITAS_SWEEP_MISFIT, 3, "misfit", "lillis: a misfit above 2")                           \
+    ITEM(PARITAS_SWEEP_AT_LIMIT, 4, "at_limit", "the limit of boxes or generations; see the gap") \
+    ITEM(PARITAS_SWEEP_TOO_FEW_ROWS, 5, "too_few_rows",                                           \
+         "counts: cells of one row, which do not tell U from r")
 typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_sweep_status;
 
 /* What speaks against a fit. The flags of a fit are added up; 0: the fit is good.
@@ -191,7 +193,7 @@ typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR
          "the plateau reaches a bound of U, and the truth may lie beyond")                                  \
     ITEM(PARITAS_QUALITY_RATIO_AT_BOUND, 8, "ratio_at_bound",                                               \
          "the plateau comes within 0.01 of a bound of r; of the upper bound only with its centre within "   \
-         "0.05")                                                                                            \
+         "0.05; of counts: the lower bound lies within one standard error of r, too")                       \
     ITEM(PARITAS_QUALITY_AMPLITUDE_AT_BOUND, 16, "amplitude_at_bound",                                      \
          "the amplitude is at its upper bound, and half of it fits worse by more than 4 s^2")               \
     ITEM(PARITAS_QUALITY_MISFIT, 32, "misfit",                                                              \
@@ -200,7 +202,10 @@ typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR
          "two levels a row, one for each hemisphere, describe the sweep as well as a cone does")            \
     ITEM(PARITAS_QUALITY_FILLED_CONE, 128, "filled_cone",                                                   \
          "fluxes in the cone are nearer 1 than the background: there is no hole")                           \
-    ITEM(PARITAS_QUALITY_OTHER_MODEL, 256, "other_model", "the other model of the instrument fits better")
+    ITEM(PARITAS_QUALITY_OTHER_MODEL, 256, "other_model", "the other model of the instrument fits better")  \
+    ITEM(PARITAS_QUALITY_SMEARED_EDGE, 512, "smeared_edge",                                                 \
+         "of counts: cells at the edge differ from the model by more than 12 % of the incident flux, with " \
+         "the hard edge all reflected cells by more than 5 %: the field's direction may be wrong")
 typedef enum paritas_quality_flag { PARITAS_QUALITY_FLAG_LIST(PARITAS_ENUMERATOR) } paritas_quality_flag;
 
 #define PARITAS_PLATEAU_VERTICES 16

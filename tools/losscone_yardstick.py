@@ -12,6 +12,9 @@ knows the potential of the spacecraft. A row says how often sets hold the true U
   integral     edge integrated over the response, each energy by its true flux
   low-ratio    integral with r = 0.2, below the bound of the fit; no sweep should be good
   isotropic    no cone; no sweep should be good
+  scattered    integral; the stored field of each row is off by --degrees in a direction of its own
+  tilted       integral; the stored fields of all rows are off by --degrees in one direction
+A sweep is falsely good if no sweep of its truth should be good, or if its U is off by more than 50 V.
 
 `least` is the median width at which exactly 90 % of the sets would hold U if one factor scaled all sets of
 a row about their centres; `ratio` is width over least. PARITAS_BIN names the program. Needs numpy."""
@@ -47,8 +50,10 @@ NODES = 161  # of the integral over +-4 sigma
 CONE_LEVEL = 0.05
 MASS = 5.685630e-12  # of the electron, eV s2/m2
 
-TRUTHS = ("hard", "weighted", "integral", "low-ratio", "isotropic")
+TRUTHS = ("hard", "weighted", "integral", "low-ratio", "isotropic", "scattered", "tilted")
 CONELESS = ("low-ratio", "isotropic")
+MISLED = ("scattered", "tilted")
+FAR = 50.0  # V: a potential that is off by more is false
 REGIONS = {  # density in 1/cm3, temperature in eV
     "solar-wind": ((3, 10), (8, 15)),
     "magnetosheath": ((5, 20), (20, 50)),
@@ -145,8 +150,18 @@ def counted(rng, flux, background, dead_time):
     return np.where(correction > LARGEST_CORRECTION, -9.99e-99, counts * correction / factor)
 
 
-def make_sweeps(rng, row, sweeps, parts, dead_time):
-    """Sweeps of a row's truth: field, azimuths, fluxes and the potential of the spacecraft."""
+def turned(rng, field, degrees, each):
+    """Fields of the rows of sweeps: off by an angle about a random axis, `each` of its own or all alike."""
+    field = np.repeat(field[:, None], len(ENERGIES), axis=1)
+    size = np.linalg.norm(field, axis=2, keepdims=True)
+    axis = rng.normal(size=field.shape if each else (len(field), 1, 3)) * np.ones(field.shape)
+    axis -= (axis * field).sum(axis=2, keepdims=True) / size**2 * field
+    axis *= size / np.linalg.norm(axis, axis=2, keepdims=True)
+    return math.cos(math.radians(degrees)) * field + math.sin(math.radians(degrees)) * axis
+
+
+def make_sweeps(rng, row, sweeps, parts, dead_time, degrees=30.0):
+    """Sweeps of a row's truth: fields, azimuths, fluxes and the potential of the spacecraft."""
     truth, region, background, potential = row
     plasma = draw_plasma(rng, region, sweeps)
     spacecraft = rng.uniform(5, 15, sweeps)
@@ -163,7 +178,9 @@ def make_sweeps(rng, row, sweeps, parts, dead_time):
         level = np.ones(azimuth.shape)
     else:
         level = levels(1 - cosine**2, cosine >= 0, energy, weight, spacecraft, potential, ratio)
-    return field, azimuth, counted(rng, total[:, :, None] * level, background, dead_time), spacecraft
+    flux = counted(rng, total[:, :, None] * level, background, dead_time)
+    field = turned(rng, field, degrees if truth in MISLED else 0.0, truth == "scattered")
+    return field, azimuth, flux, spacecraft
 
 
 def write_day(folder, field, azimuth, flux, spacecraft):
@@ -171,8 +188,8 @@ def write_day(folder, field, azimuth, flux, spacecraft):
     midnight = calendar.timegm((*DATE, 0, 0, 0))
     lines = []
     for sweep in range(len(flux)):
-        vector = " ".join(f"{b:.4f}" for b in field[sweep])
         for k, energy in enumerate(ENERGIES):
+            vector = " ".join(f"{b:.4f}" for b in field[sweep, k])
             now = midnight + sweep * CADENCE + k * ROW_SECONDS
             utc = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
             fluxes = " ".join(f"{f:.4E}" for f in flux[sweep, k])
@@ -210,6 +227,14 @@ def scale_to_hold(distance, half_width, part=0.9):
     return float(np.sort(needed)[math.ceil(part * len(needed) - 1e-9) - 1])
 
 
+def is_false(line, truth, potential):
+    """Is a sweep good that should not be?"""
+    if line["good"] != "1":
+        return False
+    found = line["potential_folded" if line["preferred"] == "folded" else "potential"]
+    return truth in CONELESS or abs(float(found) - potential) > FAR
+
+
 def judge(row, lines, sweeps):
     """The numbers of a row from the fits of its sweeps."""
     truth, region, background, potential = row
@@ -220,6 +245,7 @@ def judge(row, lines, sweeps):
     answer["quality"] = Counter(line["quality" + suffix] for line in lines)
     answer["preferred"] = Counter(line["preferred"] for line in lines)
     answer["fitted"] = sum(line["potential" + suffix] != "" for line in lines)
+    answer["false"] = sum(is_false(line, truth, potential) for line in lines) / sweeps
     with_set = [line for line in lines if line.get("confidence_set" + suffix)]
     if truth in CONELESS or not with_set:
         return answer
@@ -243,7 +269,9 @@ def measure(task):
     key = zlib.crc32(" ".join(str(x) for x in row).encode())
     rng = np.random.default_rng([arguments.seed, key])
     with tempfile.TemporaryDirectory(prefix="yardstick") as name:
-        made = make_sweeps(rng, row, arguments.sweeps, arguments.parts, arguments.dead_time)
+        made = make_sweeps(
+            rng, row, arguments.sweeps, arguments.parts, arguments.dead_time, arguments.degrees
+        )
         table = write_day(Path(name), *made)
         return judge(row, fit_day(Path(name), table, arguments.fit), arguments.sweeps)
 
@@ -262,6 +290,7 @@ COLUMNS = (  # name, width, format
     ("good_holds", 10, ".3f"),
     ("lost", 6, ".3f"),
     ("good", 6, ".3f"),
+    ("false", 6, ".3f"),
     ("least_width", 11, ".2f"),
     ("ratio", 6, ".2f"),
 )
@@ -281,8 +310,8 @@ def worst(rows):
     """Lines that name the worst rows of each truth."""
     for truth in dict.fromkeys(row["truth"] for row in rows):
         among = [row for row in rows if row["truth"] == truth]
-        for text, name, pick in (("least", "holds", min), ("most", "lost", max), ("most", "good", max)):
-            known = [row for row in among if name in row and (name != "good" or truth in CONELESS)]
+        for text, name, pick in (("least", "holds", min), ("most", "lost", max), ("most", "false", max)):
+            known = [row for row in among if name in row]
             if known:
                 row = pick(known, key=lambda one: one[name])
                 where = "" if row["potential"] is None else f", {row['potential']:g} V"
@@ -300,6 +329,7 @@ def parse():
     parser.add_argument("--sweeps", type=int, default=120, help="of each row; default: 120")
     parser.add_argument("--seed", type=int, default=1, help="of all random numbers; default: 1")
     parser.add_argument("--dead-time", type=float, default=0.0, help="seconds after a count; default: 0")
+    parser.add_argument("--degrees", type=float, default=30.0, help="of the field's error; default: 30")
     parser.add_argument("--parts", type=int, default=5, help="energies of the weighted edge; default: 5")
     parser.add_argument("--truth", default=",".join(TRUTHS), help="default: %(default)s")
     parser.add_argument("--region", default=",".join(REGIONS), help="default: %(default)s")

@@ -14,6 +14,10 @@ LOSSCONE_KERNEL(counted)
     steps_prepare(LOSSCONE);
     const counted_point best =
         counted_search(LOSSCONE, tail[COUNTED_TAIL_FROM], tail[COUNTED_TAIL_TO], UNBOUNDED);
+    real at_bound = best.value;
+    TEAM_IF(tail[COUNTED_TAIL_FROM] < tail[COUNTED_TAIL_TO] && best.value < UNBOUNDED) {
+        at_bound = counted_at_bound(LOSSCONE, best, tail[COUNTED_TAIL_FROM], tail[COUNTED_TAIL_TO]);
+    }
     TEAM_FOR(i, sweep_rows(mi)) counted_judge_row(LOSSCONE, best, i);
     TEAM_BARRIER();
     ONE_WORKER
@@ -23,6 +27,7 @@ LOSSCONE_KERNEL(counted)
         answer[FOUND_U] = best.u;
         answer[FOUND_R] = best.r;
         answer[FOUND_BOXES] = s[COUNTED_BOUNDED];
+        answer[FOUND_AT_BOUND] = at_bound;
         for (u32 n = 0; n < JUDGED_SIZE; n++) {
             real sum = R(0.0);
             for (u32 i = 0; i < sweep_rows(mi); i++) sum = sum + (s + COUNTED_TOTALS)[n * SWEEP_SLOTS + i];

@@ -97,12 +97,13 @@ enum counted_tail {
 /* Of counts, for the judgement of fits. */
 enum judged_number {
     JUDGED_CELLS,
-    JUDGED_FLAT,   /* deviance of one level a row */
-    JUDGED_INSIDE, /* counts of cells wholly in the cone, less background */
-    JUDGED_SCALE,  /* their counts of a normalised flux of 1 */
-    JUDGED_ROOM,   /* deviance of a model that is off by its own size */
-    JUDGED_EDGE,   /* deviance of cells at the edge, neither wholly in the cone nor outside */
-    JUDGED_EDGES,  /* these cells */
+    JUDGED_FLAT,      /* deviance of one level a row */
+    JUDGED_INSIDE,    /* counts of cells wholly in the cone, less background */
+    JUDGED_SCALE,     /* their counts of a normalised flux of 1 */
+    JUDGED_ROOM,      /* deviance of a model that is off by its own size */
+    JUDGED_EDGE,      /* deviance of cells at the edge, neither wholly in the cone nor outside */
+    JUDGED_EDGES,     /* these cells */
+    JUDGED_EDGE_ROOM, /* their deviance if each is off by the incident flux */
     JUDGED_SIZE
 };
 enum counted_answer {
@@ -111,6 +112,7 @@ enum counted_answer {
     FOUND_U,
     FOUND_R,
     FOUND_BOXES,
+    FOUND_AT_BOUND, /* least deviance near the minimum with r at its lower bound */
     PLACE(FOUND_JUDGED, JUDGED_SIZE),
     COUNTED_OUT
 };

@@ -593,9 +593,8 @@ def test_a_profile_has_its_least_value_at_the_fit(days, tables):
         inside = (grid > model["potential_lower"]) & (grid < model["potential_upper"])
         assert np.all(values[inside] <= model["misfit"] + 1e-3 * (1 + model["misfit"]))
         plateau = np.array(model["plateau"])
-        if suffix:  # fits of counts have a point
-            assert len(plateau) == 0 and model["potential_lower"] == model["potential_upper"]
-            plateau = np.array([[model["potential"], model["ratio"]]])
+        if suffix:  # of counts
+            assert len(plateau) == 1 and plateau[0, 1] == model["ratio"]
         assert np.isclose(plateau[:, 0].min(), model["potential_lower"]) and np.isclose(
             plateau[:, 0].max(), model["potential_upper"]
         )

@@ -60,3 +60,21 @@ def test_counts_depend_on_seed_and_sweep_alone(tmp_path):
     assert [row.split()[2:] for row in few] == [row.split()[2:] for row in many[: len(few)]]
     refused = run("losscone", "inject", "--background-rate", 10)
     assert refused.returncode == 2 and "--counts" in refused.stderr
+
+
+def test_sets_of_profiles_allow_for_the_spacecrafts_potential_as_those_of_fits_do(tmp_path):
+    er = synthesize(tmp_path / "er", "--sweeps", 3, "--plasma", "--counts", "--truth", "folded")
+    options = ("--polarity=-1", "--illumination", "sun")
+    answer("losscone", "fit", er, "-o", tmp_path / "tables", *options)
+    _, rows = read_csv(tmp_path / "tables" / "losscone_1998-01-16.csv")
+    assert any(row["spacecraft_potential_status"] == "found" for row in rows)
+    for number, row in enumerate(rows, 1):
+        if row["spacecraft_potential_status"] != "found":
+            continue
+        got = answer(
+            "losscone", "profile", er / "3D980116.TAB", "--spectrum", number, *options, "--points", 1
+        )
+        for model, suffix in zip(got["models"], ("", "_folded")):
+            ends = [end for interval in model["confidence"]["intervals"] for end in interval]
+            wanted = row["confidence_set" + suffix].replace(";", " ").split()
+            assert ends == [float(end) for end in wanted], (number, model["response"])

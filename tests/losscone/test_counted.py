@@ -24,7 +24,7 @@ def yardstick():
 
 
 def measured(yardstick, row, *options):
-    asked = Namespace(seed=7, sweeps=SWEEPS, parts=5, dead_time=0.0, fit=list(options))
+    asked = Namespace(seed=7, sweeps=SWEEPS, parts=5, dead_time=0.0, degrees=30.0, fit=list(options))
     return yardstick.measure((row, asked))
 
 
@@ -47,6 +47,15 @@ def test_counts_are_the_default_and_nearer_than_logarithms(yardstick):
 def test_no_sweep_without_a_cone_is_good(yardstick):
     found = measured(yardstick, ("isotropic", "magnetosheath", 0.0, None))
     assert found["fitted"] == SWEEPS and found["good"] == 0.0, found
+
+
+@pytest.mark.parametrize("truth", ["scattered", "tilted"])
+def test_fields_of_a_wrong_direction_smear_the_edge(yardstick, truth):
+    found = measured(yardstick, (truth, "magnetosheath", 10.0, -100.0))
+    assert found["good"] <= 0.05 and found["false"] <= 0.02, found
+    reasons = sum(n for words, n in found["quality"].items() if "smeared_edge" in words.split("+"))
+    assert reasons >= 0.8 * SWEEPS, found
+    assert measured(yardstick, ("integral", "magnetosheath", 10.0, -100.0))["good"] == 1.0
 
 
 def test_python_takes_counts():

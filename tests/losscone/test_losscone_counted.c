@@ -393,9 +393,14 @@ TEST(rare_sweeps_have_finite_answers)
                 assert_int_equal(sets[k].intervals, 0);
                 continue;
             }
-            /* one edge leaves a valley of U and r: more boxes wait than there is room for */
-            assert_int_equal(r->status, k == ONE_ROW ? PARITAS_SWEEP_AT_LIMIT : PARITAS_SWEEP_FITTED);
-            assert_true((r->gap > 0.0) == (k == ONE_ROW));
+            if (k == ONE_ROW) { /* one edge leaves a valley of U and r */
+                assert_int_equal(r->status, PARITAS_SWEEP_TOO_FEW_ROWS);
+                assert_true(r->flags == PARITAS_QUALITY_NO_FIT && isnan(r->potential) && r->boxes == 0);
+                assert_int_equal(sets[k].intervals, 0);
+                continue;
+            }
+            assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
+            assert_true(r->gap == 0.0);
             must_be_finite(r, k);
             assert_true(sets[k].intervals == 1 && sets[k].lower[0] <= r->potential + 1e-6 &&
                         r->potential - 1e-6 <= sets[k].upper[0]);
@@ -441,7 +446,7 @@ TEST(equal_bounds_hold_a_number)
 
 TEST(larger_grids_have_the_formulas_minimum)
 {
-    static const size_t grids[][2] = {{32, 128}, {32, 512}, {1, 512}, {32, 1}, {20, 129}};
+    static const size_t grids[][2] = {{32, 128}, {32, 512}, {2, 512}, {32, 1}, {20, 129}};
     paritas_context *context = open_context(NULL, 64, 2, 0);
     for (size_t g = 0; g < COUNT(grids); g++) {
         struct world w = make_world(2, grids[g][0], grids[g][1]);
@@ -461,6 +466,86 @@ TEST(larger_grids_have_the_formulas_minimum)
         free(results);
         free_world(&w);
     }
+    paritas_close(context);
+}
+
+TEST(one_row_tells_one_number)
+{
+    paritas_context *context = open_context(NULL, 64, 1, 0);
+    struct world w = make_world(2, 1, 512);
+    uint64_t random = 23;
+    for (size_t k = 0; k < 2; k++) fill_sweep(&w, k, -60.0, 0.85, 30.0, &random);
+    for (int fixed = 0; fixed < 3; fixed++) {
+        paritas_losscone_options options = counting();
+        if (fixed == 1) options.potential_lower = options.potential_upper = -60.0;
+        if (fixed == 2) options.ratio_lower = options.ratio_upper = 0.85;
+        paritas_losscone_result *results = fit(context, &w, &options);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(results[k].status, fixed ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_TOO_FEW_ROWS);
+        free(results);
+    }
+    free_world(&w);
+    paritas_close(context);
+}
+
+/* The fit of sweep k alone is told from r at its lower bound by less than its excess: one standard error. */
+TEST(a_ratio_that_the_data_do_not_tell_from_its_bound_is_said)
+{
+    static const double below[] = {0.012, 0.03, 0.15};
+    paritas_context *context = open_context(NULL, 64, 2, 0);
+    struct world w = make_world(8, ROWS, CELLS);
+    const paritas_losscone_options usual = counting();
+    uint64_t random = 85;
+    for (size_t k = 0; k < 8; k++) fill_sweep(&w, k, -250.0, 0.6, k % 2 ? 1.0 : 4.0, &random);
+    paritas_losscone_result *first = fit(context, &w, &usual);
+    int said[2] = {0};
+    for (size_t way = 0; way < COUNT(below); way++)
+        for (size_t k = 0; k < 8; k++) {
+            paritas_losscone_options options = usual;
+            options.ratio_lower = first[k].ratio - below[way];
+            paritas_losscone_result *results = fit(context, &w, &options);
+            options.ratio_upper = options.ratio_lower;
+            paritas_losscone_result *at_bound = fit(context, &w, &options);
+            const double more = at_bound[k].misfit - results[k].misfit;
+            const int flag = (results[k].flags & PARITAS_QUALITY_RATIO_AT_BOUND) != 0;
+            if (flag != (more <= results[k].excess))
+                fail_msg(
+                    "sweep %zu, r above its bound by %g: %g above the minimum, the excess is %g, said %d", k,
+                    below[way], more, results[k].excess, flag);
+            assert_false(at_bound[k].flags & PARITAS_QUALITY_RATIO_AT_BOUND);
+            said[flag]++;
+            free(results);
+            free(at_bound);
+        }
+    if (said[0] < 4 || said[1] < 4) fail_msg("said of %d, not of %d", said[1], said[0]);
+    free(first);
+    free_world(&w);
+    paritas_close(context);
+}
+
+/* Half of the rows take cosines of another direction: their edge is where the model does not have it. */
+TEST(an_edge_that_no_direction_of_the_field_explains_is_said)
+{
+    paritas_context *context = open_context(NULL, 64, 1, 0);
+    struct world w = make_truths(4, 87);
+    const paritas_losscone_options options = counting();
+    paritas_losscone_options hard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    hard.response = PARITAS_LOSSCONE_RESPONSE_HARD;
+    uint64_t random = 88;
+    for (int off = 0; off < 2; off++) {
+        for (size_t at = 0; off && at < 4 * ROWS * CELLS; at++) {
+            const double angle = acos(w.cosine[at]) + 0.5 * (uniform(&random) - 0.5);
+            w.cosine[at] = w.cosine[at] < 0.0 ? fmin(cos(angle), -1e-3) : w.cosine[at];
+        }
+        paritas_losscone_result *folded = fit(context, &w, &options), *sharp = fit(context, &w, &hard);
+        for (size_t k = 0; k < 3; k++) { /* the fourth has few counts */
+            assert_int_equal((folded[k].flags & PARITAS_QUALITY_SMEARED_EDGE) != 0, off);
+            if (off) assert_true(sharp[k].flags & PARITAS_QUALITY_SMEARED_EDGE);
+        }
+        free(folded);
+        free(sharp);
+    }
+    free_world(&w);
     paritas_close(context);
 }
 
@@ -666,6 +751,9 @@ int main(void)
         cmocka_unit_test(rare_sweeps_have_finite_answers),
         cmocka_unit_test(equal_bounds_hold_a_number),
         cmocka_unit_test(larger_grids_have_the_formulas_minimum),
+        cmocka_unit_test(one_row_tells_one_number),
+        cmocka_unit_test(a_ratio_that_the_data_do_not_tell_from_its_bound_is_said),
+        cmocka_unit_test(an_edge_that_no_direction_of_the_field_explains_is_said),
         cmocka_unit_test(processors_threads_and_batches_give_the_same_bits),
         cmocka_unit_test(deviances_of_halekas_do_not_depend_on_the_sweeps_place),
         cmocka_unit_test(f32_finds_the_minimum_of_f64),

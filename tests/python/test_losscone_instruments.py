@@ -206,11 +206,11 @@ def test_channels_of_a_given_width_are_folded(instrument):
     assert fit.good().all() and (fit["preferred"] == "folded").all()
     assert np.median(np.abs(off)) < 2.0 and abs(np.median(off)) < 0.5
     held = (fit["confidence_lower_folded"] <= U) & (U <= fit["confidence_upper_folded"])
-    assert held.mean() > 0.6
+    assert sweeps.measured_counts is not None and held.mean() > 0.85
     plasma = PLASMA if instrument == "artemis" else LOBE
     check_plasma(fit.table, plasma)
     wide = losscone.fit(losscone.from_distributions(given, polarity=sign, sunlit=True), response="folded")
-    assert np.median(np.abs(wide["potential"] - U)) > 20.0
+    assert np.median(np.abs(wide["potential"] - U)) > 10.0
 
 
 def test_more_directions_than_a_fit_takes_are_merged_by_pitch_angle():

@@ -53,7 +53,7 @@ static paritas_status open_grid(struct profile *p)
     return PARITAS_OK;
 }
 
-/* The sweep alone, of all sweeps. Its potential counts as known exactly. */
+/* The sweep alone, of all sweeps. */
 static void take_sweep(struct profile *p)
 {
     const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS,
@@ -68,6 +68,7 @@ static void take_sweep(struct profile *p)
                                .flux = all.flux + cells * p->at,
                                .counts = all.counts ? all.counts + cells * p->at : NULL,
                                .background = all.background ? all.background + rows * p->at : NULL,
+                               .potential_error = all.potential_error ? all.potential_error + p->at : NULL,
                                .measured = all.measured ? all.measured + cells * p->at : NULL,
                                .scatter = all.scatter ? all.scatter + p->at : NULL,
                                .channel = all.channel ? all.channel + channels * p->at : NULL};

@@ -406,9 +406,9 @@ def from_distributions(
     flux = normalise(cosine, made.flux, normalisation)
     found = Sweeps.of(energy, plasma.potential, cosine, flux, measured=made.flux)
     found.complete, found.potential_error, found.potentials = flux, plasma.error, plasma.found
+    _count(found, made, energy, normalisation, least_counts)
     if response_weights == "spectrum":
         found.channel = channels(found, made.flux, response_width)
-    _count(found, made, energy, normalisation, least_counts)
     found.known = _known(sources, signs, plasma, columns)
     return found
 
@@ -417,7 +417,7 @@ takes(Where, from_distributions)
 
 
 def _count(found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, least: float) -> None:
-    """Fluxes without few counts, and the counts of a normalised flux of 1."""
+    """Fluxes without few counts, measured counts, and those of a normalised flux of 1."""
     found._masked.clear()
     if made.exposure is None or not least > 0.0:
         return
@@ -425,6 +425,9 @@ def _count(found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, lea
     found.flux = normalise(found.cosine, found.counted, normalisation)
     with np.errstate(divide="ignore", invalid="ignore"):
         found.counts = found.counted / found.flux * (made.exposure * energy[..., None])
+    found.measured_counts = np.where(
+        np.isfinite(found.counted), made.flux * made.exposure * energy[..., None], np.nan
+    )
     found.background = np.zeros_like(energy)
 
 

@@ -16,6 +16,8 @@
 #define PROVEN_F64 1e-6 /* of 1 + deviance */
 #define PROVEN_F32 1e-4
 #define CHI_LEAST 1.0
+/* The edge of one row is a line in the plane of U and r. Only the channel's width would tell them apart. */
+#define ROWS_LEAST 2
 
 bool losscone_is_counted(const struct losscone_call *call)
 {
@@ -57,6 +59,30 @@ static bool cell_of(const struct losscone_call *call, size_t k, size_t i, size_t
     return losscone_row_is_usable(sweeps, row) && flux > 0.0 && flux <= LOSSCONE_FLUX_MOST &&
            cell->measured >= 0.0 && isfinite(cell->measured) && cell->scale > 0.0 && isfinite(cell->scale) &&
            isfinite(sweeps->cosine[at]);
+}
+
+/* Are U and r to be told from each other? */
+static bool both_free(const struct losscone_call *call)
+{
+    const paritas_losscone_options *o = &call->options;
+    return o->potential_lower < o->potential_upper && o->ratio_lower < o->ratio_upper;
+}
+
+/* Rows with a reflected cell, up to ROWS_LEAST. */
+static unsigned rows_of(const struct losscone_call *call, size_t k)
+{
+    const paritas_sweeps *sweeps = &call->sweeps;
+    unsigned rows = 0;
+    for (size_t i = 0; i < sweeps->rows && rows < ROWS_LEAST; i++)
+        for (size_t j = 0; j < sweeps->cells; j++) {
+            struct cell cell;
+            if (!cell_of(call, k, i, j, &cell) ||
+                !(sweeps->cosine[(k * sweeps->rows + i) * sweeps->cells + j] < 0.0))
+                continue;
+            rows++;
+            break;
+        }
+    return rows;
 }
 
 /* Relative variance of cells beside that of counting: by moments of the incident cells, whose flux is 1. */
@@ -114,7 +140,7 @@ static void fill(const void *user, size_t k, double *to)
     const struct losscone_call *call = c->call;
     const struct losscone_grid *grid = call->grid;
     const paritas_sweeps *sweeps = &call->sweeps;
-    const bool free = isnan(c->potential);
+    const bool free = isnan(c->potential), masked = free && both_free(call) && rows_of(call, k) < ROWS_LEAST;
     memset(to, 0, grid->counted_in * sizeof *to);
     losscone_channel_row(call, k, c->row);
     for (size_t i = 0; i < sweeps->rows; i++) {
@@ -127,7 +153,7 @@ static void fill(const void *user, size_t k, double *to)
         for (size_t j = 0; j < sweeps->cells; j++) {
             struct cell cell;
             const size_t at = i * grid->cells + j;
-            if (!cell_of(call, k, i, j, &cell)) continue;
+            if (masked || !cell_of(call, k, i, j, &cell)) continue;
             to[grid->counted_base + i] = cell.base;
             to[grid->counted_cosine + at] = losscone_cosine(sweeps->cosine[row * sweeps->cells + j]);
             to[grid->counted_count + at] = cell.measured;
@@ -167,19 +193,24 @@ static void take(const void *user, size_t k, const double *answer)
     const double *judged = answer + FOUND_JUDGED;
     paritas_losscone_result *r = &c->results[k];
     *r = losscone_result(options, (unsigned)judged[JUDGED_CELLS]);
+    if (r->status == PARITAS_SWEEP_NO_CELLS && rows_of(c->call, k) > 0)
+        r->status = PARITAS_SWEEP_TOO_FEW_ROWS;
     if (r->status != PARITAS_SWEEP_FITTED) return;
     r->misfit = r->deviance = answer[FOUND_DEVIANCE];
     r->gap = r->misfit - answer[FOUND_PROVEN];
     r->potential = r->potential_centre = r->potential_lower = r->potential_upper = answer[FOUND_U];
     r->ratio = r->ratio_centre = r->ratio_lower = r->ratio_upper = answer[FOUND_R];
     r->amplitude = 0.0;
+    r->vertices = 1; /* the plateau is a point */
+    r->vertex[0][0] = answer[FOUND_U];
+    r->vertex[0][1] = answer[FOUND_R];
     r->boxes = (unsigned)answer[FOUND_BOXES];
     r->excess = excess_of(r->misfit, judged);
     const bool at_limit = r->gap > c->proven * (1.0 + r->misfit);
     if (!at_limit) r->gap = 0.0;
     r->status = losscone_status(options, 0.0, !at_limit);
     r->noise = host_sqrt(c->scatter[k]);
-    losscone_counted_judge(options, judged, r);
+    losscone_counted_judge(options, answer, r);
 }
 
 static paritas_status run(paritas_context *context, struct counted *c, unsigned entry, size_t n_out,
@@ -236,20 +267,27 @@ static double cost(double k, double count, double mean)
     return 2.0 * (far - near);
 }
 
-static double deviance_of(const struct losscone_call *call, size_t k, const double *model)
+/* Deviance of a model, and its room: what it is if each cell is off by the incident flux. */
+struct fit_of_counts {
+    double deviance, room;
+};
+
+static struct fit_of_counts fit_of(const struct losscone_call *call, size_t k, const double *model)
 {
     const paritas_sweeps *sweeps = &call->sweeps;
-    const double dispersion = 1.0 / scatter_of(call, k);
-    double sum = 0.0;
+    const double scatter = scatter_of(call, k);
+    struct fit_of_counts fit = {0.0, 0.0};
     for (size_t i = 0; i < sweeps->rows; i++)
         for (size_t j = 0; j < sweeps->cells; j++) {
             struct cell cell;
             const size_t at = i * sweeps->cells + j;
             if (!cell_of(call, k, i, j, &cell) || !(sweeps->cosine[k * losscone_cells(sweeps) + at] < 0.0))
                 continue;
-            sum += cost(dispersion, cell.measured, cell.scale * (model[at] + cell.base));
+            const double mean = cell.scale * (model[at] + cell.base);
+            fit.deviance += cost(1.0 / scatter, cell.measured, mean);
+            fit.room += cell.scale * cell.scale / (mean + scatter * mean * mean);
         }
-    return sum;
+    return fit;
 }
 
 paritas_status losscone_counted_deviances(paritas_context *context, const struct losscone_call *call,
@@ -270,9 +308,14 @@ paritas_status losscone_counted_deviances(paritas_context *context, const struct
             points[k][LOSSCONE_A] = fitted ? r->amplitude : 0.0;
         }
         status = paritas_losscone_model(context, &part, &call->options, points[0], models, NULL);
-        for (size_t k = 0; k < part.n && status == PARITAS_OK; k++)
-            if (losscone_has_fit(&results[first + k]))
-                results[first + k].deviance = deviance_of(call, first + k, models + k * cells);
+        for (size_t k = 0; k < part.n && status == PARITAS_OK; k++) {
+            paritas_losscone_result *r = &results[first + k];
+            if (!losscone_has_fit(r)) continue;
+            const struct fit_of_counts fit = fit_of(call, first + k, models + k * cells);
+            r->deviance = fit.deviance;
+            if (call->options.response == PARITAS_LOSSCONE_RESPONSE_HARD)
+                losscone_counted_judge_hard(fit.room, r);
+        }
     }
     paritas_release(&context->allocator, models);
     return status;

@@ -27,9 +27,11 @@ paritas_status losscone_counted_deviances(paritas_context *context, const struct
 paritas_status losscone_counted_sets(paritas_context *context, const struct losscone_call *call,
                                      const paritas_losscone_result *results, const double *limits,
                                      double (*ends)[2]);
-/* Fills in what speaks of a fit's quality. judged: judged_number. */
-void losscone_counted_judge(const paritas_losscone_options *options, const double *judged,
+/* Fills in what speaks of a fit's quality. answer: counted_answer. */
+void losscone_counted_judge(const paritas_losscone_options *options, const double *answer,
                             paritas_losscone_result *r);
+/* Adds what counts say of a fit of the hard edge. room: deviance if each cell is off by the incident flux. */
+void losscone_counted_judge_hard(double room, paritas_losscone_result *r);
 /* The threshold of a set of 95 %. What the model does not explain widens it (Birge, Phys. Rev. 40 (1932)
  * 207). */
 double losscone_counted_threshold(const paritas_losscone_result *r);
