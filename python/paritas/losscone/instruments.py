@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _engine, kappa
 from ..arrays import Floats, Table, columns_by_name, numbers, structured
 from ..keywords import Where, check_keywords, takes
-from .sweeps import _DEFAULTS, _RESPONSE_WIDTH, Sweeps, channels, cosines, normalise
+from .sweeps import _DEFAULTS, _METHOD, _RESPONSE_WIDTH, Sweeps, channels, cosines, normalise
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -361,6 +361,7 @@ def from_distributions(
     least_counts: float = _DEFAULTS["least_counts"],
     response_weights: str = "spectrum",
     response_width: float = _RESPONSE_WIDTH,
+    method: str = _METHOD,
     kappa_options: Mapping[str, Any] | None = None,
     potential_options: Mapping[str, Any] | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
@@ -381,7 +382,7 @@ def from_distributions(
     sun: to the Sun, (3,) or (n, 3): cells that look within `sunlight` degrees of it are masked.
     units: flux, 1/(cm^2 s sr eV); eflux, eV/(cm^2 s sr eV); df, s^3/(km^3 cm^3); df_cm, s^3/cm^6; counts.
         None: units_name. look: theta and phi say where cells look, else how electrons travel.
-    least_counts, response_weights, response_width: as `load`; counts need an exposure.
+    least_counts, response_weights, response_width, method: as `load`; counts need an exposure.
     columns: more columns of the table, for example projection_latitude."""
     check_keywords(from_distributions, where)
     if response_weights not in ("spectrum", "equal"):
@@ -406,9 +407,9 @@ def from_distributions(
     flux = normalise(cosine, made.flux, normalisation)
     found = Sweeps.of(energy, plasma.potential, cosine, flux, measured=made.flux)
     found.complete, found.potential_error, found.potentials = flux, plasma.error, plasma.found
+    _count(found, made, energy, normalisation, least_counts, method)
     if response_weights == "spectrum":
         found.channel = channels(found, made.flux, response_width)
-    _count(found, made, energy, normalisation, least_counts)
     found.known = _known(sources, signs, plasma, columns)
     return found
 
@@ -416,16 +417,21 @@ def from_distributions(
 takes(Where, from_distributions)
 
 
-def _count(found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, least: float) -> None:
-    """Fluxes without few counts, and the counts of a normalised flux of 1."""
+def _count(
+    found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, least: float, method: str
+) -> None:
+    """Fluxes without few counts, the counts of a normalised flux of 1, and for the likelihood all counts."""
     found._masked.clear()
     if made.exposure is None or not least > 0.0:
         return
     found.counted = _counted(made, energy, least)
     found.flux = normalise(found.cosine, found.counted, normalisation)
+    one = made.exposure * energy[..., None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found.counts = found.counted / found.flux * (made.exposure * energy[..., None])
+        found.counts = found.counted / found.flux * one
     found.background = np.zeros_like(energy)
+    if method in ("auto", "counts"):
+        found.measured_counts = made.flux * one
 
 
 def _known(
