@@ -258,7 +258,8 @@ def test_units_and_directions_are_equivalent(artemis):
     position = -2500.0 * field[:4] / np.linalg.norm(field[:4], axis=1, keepdims=True)
     made = losscone.from_distributions(given, position=position, kappa_options=THIN)
     assert made.table()["polarity"].tolist() == [1.0] * 4
-    away = losscone.from_distributions(given, position=[9000.0, 9000.0, 0.0], field=[0.0, 0.0, 1.0])
+    with pytest.warns(UserWarning, match="no sweep can be fitted"):
+        away = losscone.from_distributions(given, position=[9000.0, 9000.0, 0.0], field=[0.0, 0.0, 1.0])
     assert np.isnan(away.cosine).all() and (losscone.fit(away)["status"] != "fitted").all()
 
 
@@ -295,6 +296,8 @@ def test_without_an_exposure_plasma_is_fitted_with_equal_weights(artemis):
         ),
         ({"units_name": "crate"}, {}, "units 'crate': there are flux, eflux, df, df_cm, counts"),
         ({}, {"polarity": None}, "polarity, position: one of the two is wanted"),
+        ({}, {"polarity": [1.0, 2.0]}, "polarity: 2 of sweep 1 is neither"),
+        ({}, {"polarity": None, "position": [100.0, 0.0, 0.0]}, "inside the Moon; km from its centre"),
         ({}, {"spacecraft_potential": "none"}, "spacecraft_potential 'none': it is auto, volts, or None"),
         ({}, {"field": [1.0, 2.0]}, r"field: shape \(2, 3\) or one of them are wanted"),
         ({"energy": np.full((32, 88), 5.0) * np.arange(1, 89)}, {}, "energies of sweep 1, row 1 differ"),
@@ -349,3 +352,22 @@ def test_what_is_unknown_costs_its_own_sweep(artemis):
     fit = losscone.fit(losscone.from_distributions(mixed, polarity=sign[:4]), response="hard")
     assert fit["status"].tolist() == ["fitted", *["no_cells"] * 3] and abs(fit["potential"][0] - U[0]) < 20.0
     assert fit["plasma_status"].tolist() == ["fitted", *["no_rows"] * 3]
+
+
+@pytest.mark.parametrize(
+    "change, more, words",
+    [
+        ({"magf": np.full(3, np.nan)}, {}, "the field is unknown"),
+        ({}, {"polarity": 0.0}, "no polarity is known"),
+        ({}, {"polarity": None, "position": [1.8e6, 0.0, 0.0]}, "no field line meets the Moon"),
+        ({"data": np.zeros((32, 88))}, {}, "too few counts"),
+    ],
+)
+def test_a_reason_is_told_if_no_sweep_can_be_fitted(artemis, change, more, words):
+    with pytest.warns(UserWarning, match=f"no sweep can be fitted; .*{words}"):
+        losscone.from_distributions([{**artemis[0][0], **change}], **{"polarity": 1.0, **more})
+
+
+def test_one_distribution_is_no_list(artemis):
+    with pytest.raises(paritas.InvalidArgument, match="a list of dictionaries is wanted"):
+        losscone.from_distributions(artemis[0][0], polarity=1.0)

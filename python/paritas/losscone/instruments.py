@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 #: a distribution, or those of several sensors at one time
 Distribution = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
 MOST_CELLS = 512
+MOON_RADIUS = 1737.4  # km
 #: most that energies of one row may differ, each from their mean
 ENERGY_SPREAD = 0.2
 #: eV s^2/cm^2
@@ -159,6 +160,8 @@ def _read(
     distributions: Sequence[Distribution], units: str | None
 ) -> tuple[list[Mapping[str, Any]], _Sensor]:
     """The first sensor's distribution of each sweep, and the arrays of all."""
+    if isinstance(distributions, (Mapping, str)) or not isinstance(distributions, Iterable):
+        raise _engine.InvalidArgument("distributions: a list of dictionaries is wanted, one a sweep")
     groups = [[one] if isinstance(one, Mapping) else list(one) for one in distributions]
     if not groups or not all(groups):
         raise _engine.InvalidArgument("distributions: there are none")
@@ -212,9 +215,23 @@ def _polarity(polarity: ArrayLike | None, position: ArrayLike | None, field: Flo
         )
     if position is not None:
         places = _of_each(position, [{}] * n, "position", 3)
+        near = np.sqrt((places**2).sum(axis=1)) < MOON_RADIUS
+        if near.any():
+            k = int(near.argmax())
+            raise _engine.InvalidArgument(
+                f"position: {places[k].tolist()} of sweep {k} is inside the Moon; km from its centre "
+                "are wanted"
+            )
         signs = [_engine.er_footpoint(places[k], field[k])[1] for k in range(n)]
         return np.array([sign if sign else np.nan for sign in signs], dtype=np.float64)
-    return _of_each(polarity, [{}] * n, "polarity", 1)[:, 0]
+    signs_given = _of_each(polarity, [{}] * n, "polarity", 1)[:, 0]
+    wrong = ~np.isin(signs_given, (-1.0, 0.0, 1.0)) & ~np.isnan(signs_given)
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise _engine.InvalidArgument(
+            f"polarity: {signs_given[k]:g} of sweep {k} is neither +1 nor -1, nor 0 or NaN for an unknown one"
+        )
+    return signs_given
 
 
 def _cosines(made: _Sensor, field: Floats, polarity: Floats) -> Floats:
@@ -411,10 +428,25 @@ def from_distributions(
     if response_weights == "spectrum":
         found.channel = channels(found, made.flux, response_width)
     found.known = _known(sources, signs, plasma, columns)
+    _tell_unusable(found, along, signs)
     return found
 
 
 takes(Where, from_distributions)
+
+
+def _tell_unusable(found: Sweeps, field: Floats, signs: Floats) -> None:
+    """Warns if no sweep has a cell that a fit can take."""
+    if np.isfinite(found.flux).any():
+        return
+    reason = (
+        "the field is unknown: give field=, or magf"
+        if not np.isfinite(field).all(axis=1).any()
+        else "no polarity is known, or no field line meets the Moon: see polarity=, position="
+        if not (np.isfinite(signs) & (signs != 0.0)).any()
+        else "rows have too few counts, or none: see units=, energies in eV, exposures and least_counts="
+    )
+    warnings.warn(f"no sweep can be fitted; {reason}", stacklevel=3)
 
 
 def _count(
