@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 #: a distribution, or those of several sensors at one time
 Distribution = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
 MOST_CELLS = 512
-MOON_RADIUS = 1737.4  # km
 #: most that energies of one row may differ, each from their mean
 ENERGY_SPREAD = 0.2
 #: eV s^2/cm^2
@@ -215,7 +214,7 @@ def _polarity(polarity: ArrayLike | None, position: ArrayLike | None, field: Flo
         )
     if position is not None:
         places = _of_each(position, [{}] * n, "position", 3)
-        near = np.sqrt((places**2).sum(axis=1)) < MOON_RADIUS
+        near = np.sqrt((places**2).sum(axis=1)) < _engine.MOON_RADIUS
         if near.any():
             k = int(near.argmax())
             raise _engine.InvalidArgument(
