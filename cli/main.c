@@ -75,7 +75,9 @@ static bool options_agree(const struct arguments *arguments)
 static void write_counts(const struct session *session)
 {
     const paritas_work *work = paritas_work_done(session->context);
-    if (!work || !option_flag(session, "--counts")) return;
+    const struct option *row = find_option(session->arguments->command, "--counts", strlen("--counts"), 0);
+    /* synthetic days have another --counts, which is the library's */
+    if (!work || !row || option_of_library(row) || !option_flag(session, "--counts")) return;
     fprintf(stderr,
             "fits: %" PRIu64 ", iterations: %" PRIu64 ", gradients: %" PRIu64 ", points: %" PRIu64 "\n",
             work->fits, work->iterations, work->gradients, work->points);

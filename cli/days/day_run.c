@@ -589,7 +589,7 @@ static void answer_of_run(struct state *state)
     text_format(&session->out, "\n");
     answer_counts(state, "statuses", "sweeps: ");
     answer_counts(state, "spacecraft_potentials", "spacecraft potentials: ");
-    answer_counts(state, "preferred", "lesser misfit: ");
+    answer_counts(state, "preferred", "preferred model: ");
     answer_counts(state, "qualities", "quality: ");
     answer_counts(state, "reasons", "masked: ");
 }
@@ -664,11 +664,15 @@ static void note_few_good(const struct state *state)
     if (days == 0) return;
     const struct json *answer = answer_of(state, first), *few = json_get(answer, "few_good"),
                       *cause = json_get(few, "cause");
-    char which[64] = "", tried[160];
+    char which[64] = "", tried[240];
     if (days > 1) snprintf(which, sizeof which, "%zu days have few good sweeps; ", days);
     if (json_is(cause, JSON_STRING))
-        snprintf(tried, sizeof tried, "with another %s %.0f of %.0f others are good", cause->text,
-                 number_of(few, "good"), number_of(few, "tried"));
+        snprintf(tried, sizeof tried, "with another %s %.0f of %.0f others are good%s", cause->text,
+                 number_of(few, "good"), number_of(few, "tried"),
+                 strcmp(cause->text, "--illumination") == 0
+                     ? ", but wrong ones can be good, too, and U is then off by tens of volts; cells that "
+                       "see the Sun and are not masked cost potentials as well (--geometry, --spice)"
+                     : "");
     else
         snprintf(tried, sizeof tried,
                  "another polarity, illumination or spacecraft potential does not help %.0f others",
@@ -676,6 +680,31 @@ static void note_few_good(const struct state *state)
     paritas_note(state->session->context, "%s%s: %.0f of %.0f sweeps are good; %s", which,
                  state->days->days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"),
                  tried);
+}
+
+/* Cones of days that have another background, or another response; the numbers of the first. */
+static void note_doubts(const struct state *state)
+{
+    size_t days = 0, first = 0;
+    for (size_t k = 0; k < state->days->n; k++)
+        if (json_get(answer_of(state, k), "doubts") && days++ == 0) first = k;
+    if (days == 0) return;
+    const struct json *doubts = json_get(answer_of(state, first), "doubts"),
+                      *level = json_get(doubts, "cone_level");
+    char which[64] = "";
+    if (days > 1) snprintf(which, sizeof which, "%zu days have doubtful cones; ", days);
+    if (level)
+        paritas_note(
+            state->session->context,
+            "%s%s: the flux in the cones is %.3g in the median, --background is %.3g; U and its sets "
+            "are wrong by volts or more until these agree",
+            which, state->days->days[first].date, level->number,
+            option_number(state->session, "--background"));
+    else
+        paritas_note(state->session->context,
+                     "%s%s: the median of excess is %.3g, so the response does not describe the counts; U "
+                     "and its sets are wrong by volts or more if --response-width is",
+                     which, state->days->days[first].date, number_of(doubts, "excess"));
 }
 
 static paritas_status run_days(struct state *state)
@@ -698,6 +727,7 @@ static paritas_status run_days(struct state *state)
     note_unmatched(state);
     note_unanswered(state);
     note_few_good(state);
+    note_doubts(state);
     answer_of_run(state);
     if (state->n_errors == 0) return PARITAS_OK;
     size_t first = 0;

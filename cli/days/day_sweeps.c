@@ -11,7 +11,7 @@ const struct option options_sources[] = {
      "the archive's"},
     {"--polarity", OPTION_TEXT, "+1|-1|FILE",
      "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column "
-     "polarity; default: --geometry, --spice, else -1"},
+     "polarity; default: --geometry, --mag, --spice, else -1"},
     {"--geometry", OPTION_TEXT, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
      "(CSV)"},

@@ -135,7 +135,8 @@ FN counted_box counted_shrunk(counted_form f, counted_box box, real limit)
                v0 = hv - counted_fall(counted_seen(f, 0, R(-1.0)), hv, hr) + wide,
                r1 = hr - counted_fall(counted_seen(f, 1, R(1.0)), hr, hv) + tall,
                r0 = hr - counted_fall(counted_seen(f, 1, R(-1.0)), hr, hv) + tall;
-    const u32 free = box.u0 < box.u1, negative = box.u < R(0.0), cut1 = free && v1 < hv, cut0 = free && v0 < hv;
+    const u32 free = box.u0 < box.u1, negative = box.u < R(0.0), cut1 = free && v1 < hv,
+              cut0 = free && v0 < hv;
     if ((free && !(v0 + v1 > R(0.0))) || !(r0 + r1 > R(0.0))) return box;
     const real far = box.u * FIRST(m_exp(PACK_OF(v1))), near = box.u * FIRST(m_exp(PACK_OF(-v0)));
     counted_box to = box;

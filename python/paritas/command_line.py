@@ -30,7 +30,14 @@ def write_page(command: str, output: str, make: Callable[[], Any], doubt: str) -
     converge."""
     folder = os.path.dirname(os.path.abspath(output))
     if output != "-" and (os.path.isdir(output) or not os.access(folder, os.W_OK)):
-        return fail(command, f"{output} cannot be written", NOT_WRITTEN)
+        reason = (
+            "it is a folder"
+            if os.path.isdir(output)
+            else "its folder may not be written to"
+            if os.path.isdir(folder)
+            else f"there is no folder {folder}; make it first"
+        )
+        return fail(command, f"{output} cannot be written: {reason}", NOT_WRITTEN)
     try:
         page = make()
     except DeviceUnavailable as reason:

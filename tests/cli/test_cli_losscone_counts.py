@@ -36,7 +36,8 @@ def found_potentials(folder, *options):
 
 def test_a_background_costs_no_potential_of_the_spacecraft(tmp_path):
     wind = ["--region", "solar-wind", "--counts", "--background-rate", 10, "--sweeps", 40]
-    assert run("losscone", "synthesize", "-o", tmp_path, *wind).returncode == 0
+    made = run("losscone", "synthesize", "-o", tmp_path, *wind)
+    assert made.returncode == 0 and made.stderr == ""  # these counts are no cost of fits
     found, rates = found_potentials(tmp_path)
     assert found >= 38 and sum(8.0 < rate < 12.5 for rate in rates) >= 37
     without, rates = found_potentials(tmp_path, "--subtract-background", "none")
@@ -78,3 +79,34 @@ def test_sets_of_profiles_allow_for_the_spacecrafts_potential_as_those_of_fits_d
             ends = [end for interval in model["confidence"]["intervals"] for end in interval]
             wanted = row["confidence_set" + suffix].replace(";", " ").split()
             assert ends == [float(end) for end in wanted], (number, model["response"])
+
+
+CONES = ["--counts", "--truth", "integral", "--region", "lobe", "--noise", 0, "--beams", 0, "--sweeps", 30]
+
+
+@pytest.mark.parametrize(
+    "truth, right, words",
+    [
+        (["--background", 0.2], ["--background", 0.2], "the flux in the cones is 0.2 in the median"),
+        (["--background", 0.03], ["--background", 0.03], "the flux in the cones is 0.03"),
+        (["--response-width", 0.32], ["--response-width", 0.32], "the median of excess is "),
+    ],
+)
+def test_cones_of_another_background_or_response_are_named(tmp_path, truth, right, words):
+    data = tmp_path / "data"
+    assert run("losscone", "synthesize", "-o", data, *CONES, *truth).returncode == 0
+    known = ["--polarity=-1", "--spacecraft-potential", data / "truth.csv"]
+    done = run("losscone", "fit", data, "-o", tmp_path / "wrong", *known)
+    assert done.returncode == 0 and words in done.stderr
+    again = run("losscone", "fit", data, "-o", tmp_path / "wrong", *known)
+    assert "already there" in again.stdout and words in again.stderr
+    done = run("losscone", "fit", data, "-o", tmp_path / "right", *known, *right)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_another_illumination_is_not_called_right(tmp_path):
+    data = tmp_path / "data"
+    stored = ["--as-stored", "--region", "solar-wind", "--noise", 0, "--beams", 0, "--sweeps", 40]
+    assert run("losscone", "synthesize", "-o", data, *stored, "--truth", "integral").returncode == 0
+    done = run("losscone", "fit", data, "-o", tmp_path / "t", "--polarity=-1", "--illumination", "sun")
+    assert "with another --illumination" in done.stderr and "U is then off by tens of volts" in done.stderr

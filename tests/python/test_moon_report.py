@@ -111,12 +111,30 @@ def test_harmonics_with_a_ridge_say_so():
     assert not made.spherical and "Not shown: night: the data determine" in spherical(made)
 
 
-def test_without_positions_the_page_says_what_is_missing(folder, tmp_path):
+def test_without_positions_the_page_says_what_is_missing(folder, tmp_path, capsys):
     run("losscone", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
     page = moon_report(tmp_path)
     assert page.converged and page.products.surface_map is None and page.products.harmonics
     # maps, profile, three spherical harmonics
     assert page.html.count("give the fits a table of geometry") == 5
+    assert any(
+        told.startswith("No used sweep has a place (projection_longitude")
+        for told in warnings_of(page.products)
+    )
+    assert main([str(tmp_path), "-o", str(tmp_path / "y.html")]) == 0
+    assert "no used sweep has a place" in capsys.readouterr().err
+
+
+def test_a_region_without_sweeps_is_named_and_keeps_the_model(folder):
+    tables = losscone.read_tables(folder / "tables")
+    tables.sweeps["preferred"] = "folded"
+    for name in ("temperature", "plasma_temperature"):
+        tables.sweeps[name] = np.nan
+    made = products_of(tables, region="plasma sheet")
+    assert not len(made.tables.sweeps) and made.selection.response == "folded"
+    assert any(
+        told.startswith("No sweep has the temperature of the plasma sheet") for told in warnings_of(made)
+    )
 
 
 def test_all_sweeps_can_be_asked_for_and_the_page_says_so(folder):
@@ -154,7 +172,10 @@ def test_exit_codes(folder, tmp_path, capsys, monkeypatch):
         ("--region", "sea", "invalid choice: 'sea'"),
     ):
         assert main([tables, option, value]) == 2 and reason in capsys.readouterr().err
-    assert main([tables, "-o", str(tmp_path)]) == 5
+    assert main([tables, "-o", str(tmp_path)]) == 5 and "it is a folder" in capsys.readouterr().err
+    nowhere = tmp_path / "nowhere"
+    assert main([tables, "-o", str(nowhere / "y.html")]) == 5
+    assert f"there is no folder {nowhere}; make it first" in capsys.readouterr().err
     unused = losscone.read_tables(tables)
     unused.sweeps["potential"] = unused.sweeps["potential_folded"] = np.nan
     made = products_of(unused)

@@ -2,6 +2,7 @@
 #include "days/day_losscone.h"
 #include "days/day_plasma.h"
 #include "days/day_run.h"
+#include "commands/workspaces/sorting.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,9 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define LIMIT_FRACTION 0.001 /* sweeps that may end at a limit before the exit code tells */
+#define DOUBTS_LEAST 5       /* fewer sweeps tell nothing of a day */
+#define LEVEL_FACTOR 1.25    /* of cones whose level is right: noise and the width of channels allow 1.1 */
+#define EXCESS_MOST 2.5      /* of a response that is right: 1.3 with noise */
 
 struct fit_plan {
     struct losscone_plan losscone;
@@ -267,6 +271,36 @@ static paritas_status write_cause(struct day_work *work, const struct losscone_p
     return PARITAS_OK;
 }
 
+/* Medians of sweeps with a cone, where they contradict the cone's background or the response. */
+static paritas_status write_doubts(struct day_work *work, const struct losscone_plan *plan,
+                                   const struct losscone_answers *answers)
+{
+    const size_t n = work->sweeps->n;
+    const unsigned harmless = PARITAS_QUALITY_MISFIT | PARITAS_QUALITY_FILLED_CONE;
+    double *level = arena_numbers(work->session, n), *excess = arena_numbers(work->session, n);
+    size_t found = 0, counted = 0;
+    TRY(allocated(work->session));
+    for (size_t k = 0; k < n; k++) {
+        const int preferred = losscone_preferred(answers, k),
+                  model = preferred < 0 ? answers->results[0] == NULL : preferred;
+        const paritas_losscone_result *result = &answers->results[model][k];
+        if (losscone_flags(answers, k) & ~harmless) continue;
+        level[found++] = result->cone_level;
+        if (!isnan(result->excess)) excess[counted++] = result->excess;
+    }
+    sort_numbers(found, level);
+    sort_numbers(counted, excess);
+    const double cone = found < DOUBTS_LEAST ? NAN : sorted_median(found, level) / plan->options.background,
+                 most = counted < DOUBTS_LEAST ? NAN : sorted_median(counted, excess);
+    const bool filled = cone > LEVEL_FACTOR || cone<1.0 / LEVEL_FACTOR, scattered = most> EXCESS_MOST;
+    if (!filled && !scattered) return PARITAS_OK;
+    write_object(work->writer, "doubts", false);
+    if (filled) write_number(work->writer, "cone_level", cone * plan->options.background);
+    if (scattered) write_number(work->writer, "excess", most);
+    write_close(work->writer);
+    return PARITAS_OK;
+}
+
 /* The sweeps' fits; beams are sought in all fluxes, also those outside the misfit. */
 static paritas_status fit_day(struct fit_plan *plan, struct day_work *work, struct losscone_answers *answers,
                               paritas_beam *beams)
@@ -318,6 +352,7 @@ static paritas_status answer(void *user, struct day_work *work)
     write_qualities(work, &answers);
     if (plan->automatic) write_potentials(work, sweeps->made->potentials);
     TRY(write_cause(work, losscone, good));
+    TRY(write_doubts(work, losscone, &answers));
     plan->sweeps += n;
     for (size_t k = 0; k < n; k++)
         plan->at_limit += answers.results[first][k].status == PARITAS_SWEEP_AT_LIMIT;

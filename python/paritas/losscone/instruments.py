@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _engine, kappa
 from ..arrays import Floats, Table, columns_by_name, numbers, structured
 from ..keywords import Where, check_keywords, takes
-from .sweeps import _DEFAULTS, _RESPONSE_WIDTH, Sweeps, channels, cosines, normalise
+from .sweeps import _DEFAULTS, _METHOD, _RESPONSE_WIDTH, Sweeps, channels, cosines, normalise
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -159,6 +159,8 @@ def _read(
     distributions: Sequence[Distribution], units: str | None
 ) -> tuple[list[Mapping[str, Any]], _Sensor]:
     """The first sensor's distribution of each sweep, and the arrays of all."""
+    if isinstance(distributions, (Mapping, str)) or not isinstance(distributions, Iterable):
+        raise _engine.InvalidArgument("distributions: a list of dictionaries is wanted, one a sweep")
     groups = [[one] if isinstance(one, Mapping) else list(one) for one in distributions]
     if not groups or not all(groups):
         raise _engine.InvalidArgument("distributions: there are none")
@@ -212,9 +214,23 @@ def _polarity(polarity: ArrayLike | None, position: ArrayLike | None, field: Flo
         )
     if position is not None:
         places = _of_each(position, [{}] * n, "position", 3)
+        near = np.sqrt((places**2).sum(axis=1)) < _engine.MOON_RADIUS
+        if near.any():
+            k = int(near.argmax())
+            raise _engine.InvalidArgument(
+                f"position: {places[k].tolist()} of sweep {k} is inside the Moon; km from its centre "
+                "are wanted"
+            )
         signs = [_engine.er_footpoint(places[k], field[k])[1] for k in range(n)]
         return np.array([sign if sign else np.nan for sign in signs], dtype=np.float64)
-    return _of_each(polarity, [{}] * n, "polarity", 1)[:, 0]
+    signs_given = _of_each(polarity, [{}] * n, "polarity", 1)[:, 0]
+    wrong = ~np.isin(signs_given, (-1.0, 0.0, 1.0)) & ~np.isnan(signs_given)
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise _engine.InvalidArgument(
+            f"polarity: {signs_given[k]:g} of sweep {k} is neither +1 nor -1, nor 0 or NaN for an unknown one"
+        )
+    return signs_given
 
 
 def _cosines(made: _Sensor, field: Floats, polarity: Floats) -> Floats:
@@ -361,6 +377,7 @@ def from_distributions(
     least_counts: float = _DEFAULTS["least_counts"],
     response_weights: str = "spectrum",
     response_width: float = _RESPONSE_WIDTH,
+    method: str = _METHOD,
     kappa_options: Mapping[str, Any] | None = None,
     potential_options: Mapping[str, Any] | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
@@ -381,7 +398,7 @@ def from_distributions(
     sun: to the Sun, (3,) or (n, 3): cells that look within `sunlight` degrees of it are masked.
     units: flux, 1/(cm^2 s sr eV); eflux, eV/(cm^2 s sr eV); df, s^3/(km^3 cm^3); df_cm, s^3/cm^6; counts.
         None: units_name. look: theta and phi say where cells look, else how electrons travel.
-    least_counts, response_weights, response_width: as `load`; counts need an exposure.
+    least_counts, response_weights, response_width, method: as `load`; counts need an exposure.
     columns: more columns of the table, for example projection_latitude."""
     check_keywords(from_distributions, where)
     if response_weights not in ("spectrum", "equal"):
@@ -406,29 +423,46 @@ def from_distributions(
     flux = normalise(cosine, made.flux, normalisation)
     found = Sweeps.of(energy, plasma.potential, cosine, flux, measured=made.flux)
     found.complete, found.potential_error, found.potentials = flux, plasma.error, plasma.found
-    _count(found, made, energy, normalisation, least_counts)
+    _count(found, made, energy, normalisation, least_counts, method)
     if response_weights == "spectrum":
         found.channel = channels(found, made.flux, response_width)
     found.known = _known(sources, signs, plasma, columns)
+    _tell_unusable(found, along, signs)
     return found
 
 
 takes(Where, from_distributions)
 
 
-def _count(found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, least: float) -> None:
-    """Fluxes without few counts, measured counts, and those of a normalised flux of 1."""
+def _tell_unusable(found: Sweeps, field: Floats, signs: Floats) -> None:
+    """Warns if no sweep has a cell that a fit can take."""
+    if np.isfinite(found.flux).any():
+        return
+    reason = (
+        "the field is unknown: give field=, or magf"
+        if not np.isfinite(field).all(axis=1).any()
+        else "no polarity is known, or no field line meets the Moon: see polarity=, position="
+        if not (np.isfinite(signs) & (signs != 0.0)).any()
+        else "rows have too few counts, or none: see units=, energies in eV, exposures and least_counts="
+    )
+    warnings.warn(f"no sweep can be fitted; {reason}", stacklevel=3)
+
+
+def _count(
+    found: Sweeps, made: _Sensor, energy: Floats, normalisation: str, least: float, method: str
+) -> None:
+    """Fluxes without few counts, the counts of a normalised flux of 1, and for the likelihood all counts."""
     found._masked.clear()
     if made.exposure is None or not least > 0.0:
         return
     found.counted = _counted(made, energy, least)
     found.flux = normalise(found.cosine, found.counted, normalisation)
+    one = made.exposure * energy[..., None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found.counts = found.counted / found.flux * (made.exposure * energy[..., None])
-    found.measured_counts = np.where(
-        np.isfinite(found.counted), made.flux * made.exposure * energy[..., None], np.nan
-    )
+        found.counts = found.counted / found.flux * one
     found.background = np.zeros_like(energy)
+    if method in ("auto", "counts"):
+        found.measured_counts = made.flux * one
 
 
 def _known(

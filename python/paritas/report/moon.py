@@ -150,7 +150,9 @@ def products_of(
 ) -> Products:
     """All products; arguments as in `moon_report`."""
     if region is not None:
-        tables = of_region(tables, region)
+        whole, tables = tables, of_region(tables, region)
+        if not len(tables.sweeps):
+            response = losscone.select(whole, response=response).response
     chosen = losscone.select(tables, response=response, good=good)
     some: dict[str, Any] = {"response": chosen.response, "good": good}
     found = Products(tables, chosen, at, block, region or "")
@@ -248,6 +250,16 @@ def warnings_of(made: Products) -> list[str]:
     told = []
     if not chosen.used.any():
         told.append("No sweep is used, so no number on this page can be quoted.")
+        if made.region and not len(rows):
+            told.append(
+                f"No sweep has the temperature of the {made.region}. Tables have temperatures if their fits "
+                "found the spacecraft's potential from the plasma (--spacecraft-potential auto)."
+            )
+    elif made.surface_map is None:
+        told.append(
+            f"No used sweep has a place ({made.at}_longitude, {made.at}_latitude), so there are no maps, and "
+            "neither day nor night. Fit the days again with --geometry, --mag or --spice."
+        )
     if chosen.good and not has(rows, "good") and not has(rows, "quality"):
         told.append("The tables have no column `quality`: every sweep with status `fitted` counts as good.")
     if not chosen.good:
@@ -295,7 +307,8 @@ def _verdict(made: Products) -> Markup:
     n = int(chosen.used.sum())
     kind = "good sweeps" if chosen.good else "sweeps with a potential"
     of = f"{len(rows)} of the {made.region}" if made.region else str(len(rows))
-    words = f"{n} {kind} of {of}, from {made.days} days; model of the instrument: {chosen.response}."
+    days = f"{made.days} {'day' if made.days == 1 else 'days'}"
+    words = f"{n} {kind} of {of}, from {days}; model of the instrument: {chosen.response}."
     content = ""
     if made.statistics is not None:
         rows_of = [

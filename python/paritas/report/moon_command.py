@@ -7,7 +7,7 @@ import sys
 from typing import Any, Sequence
 
 from .._engine import InvalidArgument
-from ..command_line import NOT_WRITTEN, WRONG_COMMAND_LINE, fail, write_page
+from ..command_line import DONE, NOT_WRITTEN, WRONG_COMMAND_LINE, fail, write_page
 from ..losscone.averages import ORBIT, blocks_of
 from ..losscone.geography import EqualAreaGrid
 from ..losscone.spherical import spherical_functions
@@ -82,6 +82,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return made[0]
 
     code = write_page("paritas moon", output, make, "no sweep is used; the page says why")
+    if code == DONE and made[0].products.surface_map is None:
+        print(
+            "paritas moon: no used sweep has a place, so there are no maps; the page says why",
+            file=sys.stderr,
+        )
     if numbers is not None and made:
         try:
             made[0].write_tables(numbers)
