@@ -16,6 +16,7 @@
 #define PROVEN_F64 1e-6 /* of 1 + deviance */
 #define PROVEN_F32 1e-4
 #define CHI_LEAST 1.0
+#define COUNTS_MOST 1e12 /* of a cell: deviances of more are rounding */
 
 bool losscone_is_counted(const struct losscone_call *call)
 {
@@ -55,8 +56,8 @@ static bool cell_of(const struct losscone_call *call, size_t k, size_t i, size_t
     const double base = sweeps->background ? sweeps->background[row] : 0.0, flux = sweeps->flux[at];
     *cell = (struct cell){sweeps->measured[at], sweeps->counts[at], base > 0.0 ? base : 0.0};
     return losscone_row_is_usable(sweeps, row) && flux > 0.0 && flux <= LOSSCONE_FLUX_MOST &&
-           cell->measured >= 0.0 && isfinite(cell->measured) && cell->scale > 0.0 && isfinite(cell->scale) &&
-           isfinite(sweeps->cosine[at]);
+           cell->measured >= 0.0 && cell->measured <= COUNTS_MOST && cell->scale > 0.0 &&
+           cell->scale <= COUNTS_MOST && isfinite(sweeps->cosine[at]);
 }
 
 /* Relative variance of cells beside that of counting: by moments of the incident cells, whose flux is 1. */
@@ -168,14 +169,15 @@ static void take(const void *user, size_t k, const double *answer)
     paritas_losscone_result *r = &c->results[k];
     *r = losscone_result(options, (unsigned)judged[JUDGED_CELLS]);
     if (r->status != PARITAS_SWEEP_FITTED) return;
-    r->misfit = r->deviance = answer[FOUND_DEVIANCE];
+    const double deviance = answer[FOUND_DEVIANCE];
+    r->misfit = r->deviance = deviance > 0.0 ? deviance : 0.0; /* rounding may go below */
     r->gap = r->misfit - answer[FOUND_PROVEN];
     r->potential = r->potential_centre = r->potential_lower = r->potential_upper = answer[FOUND_U];
     r->ratio = r->ratio_centre = r->ratio_lower = r->ratio_upper = answer[FOUND_R];
     r->amplitude = 0.0;
     r->boxes = (unsigned)answer[FOUND_BOXES];
     r->excess = excess_of(r->misfit, judged);
-    const bool at_limit = r->gap > c->proven * (1.0 + r->misfit);
+    const bool at_limit = r->gap > c->proven * (1.0 + r->misfit) || deviance < -c->proven * (1.0 + r->cells);
     if (!at_limit) r->gap = 0.0;
     r->status = losscone_status(options, 0.0, !at_limit);
     r->noise = host_sqrt(c->scatter[k]);
