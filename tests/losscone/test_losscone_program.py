@@ -247,9 +247,13 @@ def fit_counts(folder, rows, *options, code=0):
     return tables(os.path.join(folder, "tables"))
 
 
-def test_the_exit_code_knows_limits_of_both_models(day, tmp_path):
-    found = fit_counts(tmp_path / "both", dayfiles.lines(day), "--box-limit", 100, code=1)
-    assert (found["spec_status"] == "fitted").all() and "at_limit" in found["spec_status_folded"]
+def test_the_exit_code_is_that_of_the_preferred_model(day, tmp_path):
+    for kind, code in (("hard", 0), ("integral", 1)):
+        rows = dayfiles.lines(dayfiles.synthetic(8, 21, kind, Usc=(USC, USC), start=DATE))
+        found = fit_counts(tmp_path / kind, rows, "--box-limit", 100, code=code)
+        limited = found["spec_status_folded"] == "at_limit"
+        assert (found["spec_status"] == "fitted").all() and limited.any()
+        assert (limited & (found["spec_preferred"] == "folded")).any() == bool(code)
 
 
 def test_too_many_rows_of_a_number_mask_that_sweep(day, good, tmp_path):

@@ -283,15 +283,6 @@ static paritas_status fit_day(struct fit_plan *plan, struct day_work *work, stru
     return losscone_answer(session, &plan->losscone, &data, work->first, answers);
 }
 
-/* Is the sweep unproven by a model? Either is quoted, where it is preferred. */
-static bool is_at_limit(const struct losscone_answers *answers, size_t k)
-{
-    for (int model = 0; model < 2; model++)
-        if (answers->results[model] && answers->results[model][k].status == PARITAS_SWEEP_AT_LIMIT)
-            return true;
-    return false;
-}
-
 static paritas_status answer(void *user, struct day_work *work)
 {
     struct fit_plan *plan = user;
@@ -328,7 +319,8 @@ static paritas_status answer(void *user, struct day_work *work)
     if (plan->automatic) write_potentials(work, sweeps->made->potentials);
     TRY(write_cause(work, losscone, good));
     plan->sweeps += n;
-    for (size_t k = 0; k < n; k++) plan->at_limit += is_at_limit(&answers, k);
+    for (size_t k = 0; k < n; k++)
+        plan->at_limit += (losscone_flags(&answers, k) & PARITAS_QUALITY_AT_LIMIT) != 0;
     return PARITAS_OK;
 }
 
