@@ -124,7 +124,9 @@ def test_days_of_the_archive_s_digits_are_known_as_stored(tmp_path):
         with np.load(next(at.glob("*.npz"))) as found:
             scatter[digits] = {name: found["spec_" + name] for name in ("noise", "potential", "deviance")}
     rounded, exact = scatter.values()
-    assert (exact["noise"] >= 0.045 - 1e-12).all() and np.allclose(rounded["noise"], exact["noise"], rtol=0.02)
+    assert (exact["noise"] >= 0.045 - 1e-12).all() and np.allclose(
+        rounded["noise"], exact["noise"], rtol=0.02
+    )
     assert np.allclose(rounded["potential"], exact["potential"], atol=0.5)
     assert np.allclose(rounded["deviance"], exact["deviance"], rtol=0.02)
 

@@ -276,7 +276,9 @@ def test_tables_of_the_same_sweeps_are_refused_and_other_options_told(tables, tm
     assert len(losscone.read_tables(copies)) == len(losscone.read_tables(tables))
     later = copies / "losscone_1998-02-16.csv"
     shutil.copy(copies / "losscone_1998-01-16.csv", later)
-    with pytest.raises(paritas.InvalidInput, match="02-16.csv: has the sweeps of losscone_1998-01-16.csv again"):
+    with pytest.raises(
+        paritas.InvalidInput, match="02-16.csv: has the sweeps of losscone_1998-01-16.csv again"
+    ):
         losscone.read_tables(copies)
     text = later.read_text().replace('"ratio_upper": 1.1', '"ratio_upper": 1.2')
     later.write_text(re.sub('"sha256": "[0-9a-f]{8}', '"sha256": "00000000', text))

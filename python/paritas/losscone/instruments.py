@@ -106,12 +106,12 @@ def _solid_angle_of(given: Mapping[str, Any], theta: Floats, shape: tuple[int, .
 
 
 def _elevation(theta: Floats, place: str) -> Floats:
-    """-90 to 90: single precision may round a little beyond."""
+    """Elevations from -90 to 90; single precision may round a little beyond."""
     beyond = theta[np.abs(theta) > 90.0 + THETA_ROOM]
     if len(beyond):
         raise _engine.InvalidArgument(
-            f"{place}: theta is {beyond[0]:g}; elevations from -90 to 90 degrees are wanted (of angles from the "
-            "pole, 90 less them)"
+            f"{place}: theta is {beyond[0]:g}; elevations from -90 to 90 degrees are wanted "
+            "(of angles from the pole, 90 less them)"
         )
     return np.clip(theta, -90.0, 90.0)
 

@@ -123,8 +123,8 @@ def _check_days(folder: str, files: list[str], documents: list[dict[str, Any]]) 
     unlike = [file for file, one in zip(files, made) if one != made[0]]
     if unlike:
         warnings.warn(
-            f"{folder}: {len(unlike)} of {len(files)} tables were made by another version or other options than "
-            f"{files[0]}, first {unlike[0]}",
+            f"{folder}: {len(unlike)} of {len(files)} tables were made by another version or other options "
+            f"than {files[0]}, first {unlike[0]}",
             stacklevel=4,
         )
 

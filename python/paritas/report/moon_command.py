@@ -63,8 +63,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _refuse_table(folder: str, output: str) -> None:
     """The page may not replace a table that it is made of."""
-    names = [os.path.join(folder, name) for name in table_names(folder)] if os.path.isdir(folder) else [folder]
-    if os.path.exists(output) and any(os.path.exists(name) and os.path.samefile(name, output) for name in names):
+    names = (
+        [os.path.join(folder, name) for name in table_names(folder)] if os.path.isdir(folder) else [folder]
+    )
+    if os.path.exists(output) and any(
+        os.path.exists(name) and os.path.samefile(name, output) for name in names
+    ):
         raise InvalidArgument(f"{output}: is one of the tables that are read: give the page another name")
 
 

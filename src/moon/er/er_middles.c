@@ -22,8 +22,8 @@ static double corrected_of(double counts, double time)
     return counts / (1.0 - counts * PARITAS_SWEEP_DEAD_TIME / time);
 }
 
-/* The interval that begins at these counts, or the one that holds them. A flux that was rounded to four digits
- * may be a little less than that of its interval's end. */
+/* The interval that begins at these counts, or the one that holds them. A flux that was rounded to four
+ * digits may be a little less than that of its interval's end. */
 static struct er_interval interval_of(double counts)
 {
     const struct er_interval held = er_stored((uint64_t)(counts + 0.5));
