@@ -61,7 +61,7 @@ typedef struct paritas_sweeps {
     const double *potential_error;
     size_t rows, cells; /* up to 32 and 512; 0: 15 and 88, Lunar Prospector's */
     /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
-     * likelihood of counts. NULL: none; NaN: the cell is masked there */
+     * likelihood of counts. NULL: none; NaN, or above 1e12: the cell is masked there */
     const double *measured;
     /* n: relative scatter of cells beside counting, at least: of calibration, and of counts that were stored
      * coarsely. NULL, or not a positive number: 0.015 */

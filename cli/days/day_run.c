@@ -104,6 +104,15 @@ static paritas_status table_path(const struct state *state, const paritas_day *d
                                         "%s: the path is too long", state->folder);
 }
 
+/* Nobody knows who made a file whose provenance cannot be read. */
+static paritas_status refuse_unread(struct state *state)
+{
+    paritas_context *context = state->session->context;
+    char message[sizeof context->message];
+    memcpy(message, context->message, sizeof message);
+    return wrong_input(state->session, "%s; --overwrite replaces the file", message);
+}
+
 /* Refuses other options unless overwriting is allowed. */
 static paritas_status find_table(struct state *state, const paritas_day *day, int table,
                                  struct paritas_workspace **found)
@@ -113,7 +122,7 @@ static paritas_status find_table(struct state *state, const paritas_day *day, in
     struct text difference;
     TRY(table_path(state, day, table, path));
     paritas_status status = (table == NPZ ? npz_provenance : csv_provenance)(context, path, found);
-    if (status == PARITAS_INVALID_INPUT && state->overwrite) return PARITAS_OK;
+    if (status == PARITAS_INVALID_INPUT) return state->overwrite ? PARITAS_OK : refuse_unread(state);
     if (status != PARITAS_OK || !*found) return status;
     text_open(&difference, &context->allocator);
     if (provenance_differs((*found)->root, state->wanted->root, &difference)) {

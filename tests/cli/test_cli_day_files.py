@@ -237,7 +237,18 @@ FOLDERS = {
     ),
     "output over a file": ({"o": b""}, ["{d}/" + NAME, "-o", "{d}/o"], 5, "o: is no folder"),
     "output below a file": ({"o": b""}, ["{d}/" + NAME, "-o", "{d}/o/p/q"], 5, "o/p: cannot be made"),
-    "a foreign table": ({"t/" + TABLE: b"a,b\n"}, ["{d}/" + NAME], 3, "is no table of paritas"),
+    "a foreign table": (
+        {"t/" + TABLE: b"a,b\n"},
+        ["{d}/" + NAME],
+        3,
+        "is no table of paritas; --overwrite replaces the file",
+    ),
+    "a table cut in its provenance": (
+        {"t/" + TABLE: b'# {\n#   "paritas": "0.1'},
+        ["{d}/" + NAME],
+        3,
+        "ends inside a string; --overwrite replaces the file",
+    ),
 }
 
 

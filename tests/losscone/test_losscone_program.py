@@ -227,6 +227,35 @@ def test_rows_of_sweeps_may_be_mixed(day, good, tmp_path):
     same_elsewhere(fit(tmp_path, mixed), good, [])
 
 
+def test_a_flux_that_nothing_measures_costs_its_sweep_alone(day, tmp_path):
+    """fits of counts, the default for the folded edge"""
+    good = fit_counts(tmp_path / "good", dayfiles.lines(day))
+    for flux in (b"1.000E+16", b"1.000E+20", b"1.000E+60", b"1.000E+307"):
+        rows = dayfiles.lines(day)
+        rows[15 * BAD + 4] = dayfiles.put(rows[15 * BAD + 4], 28, flux)
+        found = fit_counts(tmp_path / flux.decode(), rows)
+        same_elsewhere(found, good, [BAD])
+        moved = abs(found["spec_potential_folded"][BAD] - good["spec_potential_folded"][BAD])
+        assert found["spec_misfit_folded"][BAD] >= 0.0 and (moved < 5.0 or not found["spec_good"][BAD])
+
+
+def fit_counts(folder, rows, *options, code=0):
+    os.makedirs(folder)
+    path = dayfiles.write(os.path.join(folder, dayfiles.name(DATE)), rows)
+    at = ("--spacecraft-potential", USC, "-o", os.path.join(folder, "tables"))
+    run("losscone", "fit", path, *at, *options, code=code)
+    return tables(os.path.join(folder, "tables"))
+
+
+def test_the_exit_code_is_that_of_the_preferred_model(day, tmp_path):
+    for kind, code in (("hard", 0), ("integral", 1)):
+        rows = dayfiles.lines(dayfiles.synthetic(8, 21, kind, Usc=(USC, USC), start=DATE))
+        found = fit_counts(tmp_path / kind, rows, "--box-limit", 100, code=code)
+        limited = found["spec_status_folded"] == "at_limit"
+        assert (found["spec_status"] == "fitted").all() and limited.any()
+        assert (limited & (found["spec_preferred"] == "folded")).any() == bool(code)
+
+
 def test_too_many_rows_of_a_number_mask_that_sweep(day, good, tmp_path):
     rows = dayfiles.lines(day)
     extra = dayfiles.put(rows[15 * BAD + 14], 3, b"30000.000")

@@ -297,10 +297,21 @@ def test_without_an_exposure_plasma_is_fitted_with_equal_weights(artemis):
         ({"units_name": "crate"}, {}, "units 'crate': there are flux, eflux, df, df_cm, counts"),
         ({}, {"polarity": None}, "polarity, position: one of the two is wanted"),
         ({}, {"polarity": [1.0, 2.0]}, "polarity: 2 of sweep 1 is neither"),
-        ({}, {"polarity": None, "position": [100.0, 0.0, 0.0]}, "inside the Moon; km from its centre"),
+        (
+            {},
+            {"polarity": None, "position": [100.0, 0.0, 0.0]},
+            "inside the Moon: kilometres from its centre",
+        ),
         ({}, {"spacecraft_potential": "none"}, "spacecraft_potential 'none': it is auto, volts, or None"),
         ({}, {"field": [1.0, 2.0]}, r"field: shape \(2, 3\) or one of them are wanted"),
         ({"energy": np.full((32, 88), 5.0) * np.arange(1, 89)}, {}, "energies of sweep 1, row 1 differ"),
+        ({"magf": [1.0, 2.0]}, {}, r"distributions\[1\]: magf: 3 numbers are wanted, not \[1.0, 2.0\]"),
+        ({"sc_pot": np.ones(32)}, {}, r"distributions\[1\]: sc_pot: a number is wanted"),
+        ({"time": "2012-01-01"}, {}, r"distributions\[1\]: time: a number is wanted, not '2012-01-01'"),
+        ({"theta": np.full((32, 88), 135.0)}, {}, r"distributions\[1\]: theta is 135; elevations"),
+        ({}, {"polarity": [1.0, 2.0]}, r"polarity: it is \+1 or -1"),
+        ({}, {"polarity": None, "position": [1.1, 0.0, 0.0]}, "position: 1.1 km .* is inside the Moon"),
+        ({}, {"least_counts": np.nan}, "least_counts nan: it is a number from 0 on"),
     ],
 )
 def test_mistakes_are_named(artemis, change, more, words):
@@ -316,6 +327,9 @@ def test_what_is_missing_is_named(artemis):
         paritas.InvalidArgument, match=r"distributions\[0\]: has no 'phi'; it has project_name"
     ):
         losscone.from_distributions([one], polarity=1.0)
+    bare = [{name: one[name] for name in one if name != "magf"} for one in artemis[0][:2]]
+    with pytest.raises(paritas.InvalidArgument, match="distributions: none has 'magf': give field=, nT"):
+        losscone.from_distributions(bare, polarity=1.0)
     with pytest.raises(paritas.InvalidArgument, match="distributions: have different shapes"):
         losscone.from_distributions(
             [

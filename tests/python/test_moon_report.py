@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -176,6 +177,12 @@ def test_exit_codes(folder, tmp_path, capsys, monkeypatch):
     nowhere = tmp_path / "nowhere"
     assert main([tables, "-o", str(nowhere / "y.html")]) == 5
     assert f"there is no folder {nowhere}; make it first" in capsys.readouterr().err
+    copies = shutil.copytree(tables, tmp_path / "copies")
+    name, link = copies / "losscone_1998-01-16.csv", tmp_path / "page.html"
+    link.symlink_to(name)
+    for source, page in ((copies, name), (name, name), (copies, link)):
+        assert main([str(source), "-o", str(page)]) == 3 and "is one of the tables" in capsys.readouterr().err
+    assert name.read_bytes() == (folder / "tables" / name.name).read_bytes()
     unused = losscone.read_tables(tables)
     unused.sweeps["potential"] = unused.sweeps["potential_folded"] = np.nan
     made = products_of(unused)

@@ -319,6 +319,9 @@ def test_other_mistakes_are_told(noisy):
         losscone.model(noisy, TRUTH[:2])
     with pytest.raises(paritas.InvalidArgument, match="potentials"):
         losscone.profile(noisy, [50.0])
+    assert len(noisy[np.int64(1)]) == 1
+    with pytest.raises(TypeError, match="a number or a slice of step 1 is wanted, not an array"):
+        noisy[np.arange(2)]
     with pytest.raises(IndexError):
         noisy[3]
     with pytest.raises(paritas.InvalidArgument, match="contiguous, writable"):

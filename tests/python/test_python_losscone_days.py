@@ -3,6 +3,8 @@ named."""
 
 import gc
 import gzip
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -267,3 +269,18 @@ def test_what_is_no_table_is_named(tables, tmp_path):
         losscone.read_tables(tmp_path / "none.csv")
     with pytest.raises(paritas.Unreadable, match="there is no table"):
         losscone.read_tables(tables.parent)
+
+
+def test_tables_of_the_same_sweeps_are_refused_and_other_options_told(tables, tmp_path):
+    copies = shutil.copytree(tables, tmp_path / "copies")
+    assert len(losscone.read_tables(copies)) == len(losscone.read_tables(tables))
+    later = copies / "losscone_1998-02-16.csv"
+    shutil.copy(copies / "losscone_1998-01-16.csv", later)
+    with pytest.raises(
+        paritas.InvalidInput, match="02-16.csv: has the sweeps of losscone_1998-01-16.csv again"
+    ):
+        losscone.read_tables(copies)
+    text = later.read_text().replace('"ratio_upper": 1.1', '"ratio_upper": 1.2')
+    later.write_text(re.sub('"sha256": "[0-9a-f]{8}', '"sha256": "00000000', text))
+    with pytest.warns(UserWarning, match="1 of . tables were made by another version or other options"):
+        losscone.read_tables(copies)

@@ -355,7 +355,7 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(write_doubts(work, losscone, &answers));
     plan->sweeps += n;
     for (size_t k = 0; k < n; k++)
-        plan->at_limit += answers.results[first][k].status == PARITAS_SWEEP_AT_LIMIT;
+        plan->at_limit += (losscone_flags(&answers, k) & PARITAS_QUALITY_AT_LIMIT) != 0;
     return PARITAS_OK;
 }
 

@@ -22,6 +22,10 @@ Distribution = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
 MOST_CELLS = 512
 #: most that energies of one row may differ, each from their mean
 ENERGY_SPREAD = 0.2
+#: km from the Moon's centre
+LEAST_AWAY = 1700.0
+#: degrees, of rounding
+THETA_ROOM = 0.01
 #: eV s^2/cm^2
 _MASS = 5.685630103565723e-16
 #: factors of an exposure; the first group that a distribution has
@@ -101,6 +105,17 @@ def _solid_angle_of(given: Mapping[str, Any], theta: Floats, shape: tuple[int, .
     return 2.0 * dphi * np.cos(np.radians(theta)) * np.sin(0.5 * dtheta)
 
 
+def _elevation(theta: Floats, place: str) -> Floats:
+    """Elevations from -90 to 90; single precision may round a little beyond."""
+    beyond = theta[np.abs(theta) > 90.0 + THETA_ROOM]
+    if len(beyond):
+        raise _engine.InvalidArgument(
+            f"{place}: theta is {beyond[0]:g}; elevations from -90 to 90 degrees are wanted "
+            "(of angles from the pole, 90 less them)"
+        )
+    return np.clip(theta, -90.0, 90.0)
+
+
 def _sensor_of(given: Mapping[str, Any], units: str | None, place: str) -> _Sensor:
     """One sweep, arrays (rows, cells)."""
     data = _member(given, "data", place)
@@ -124,7 +139,7 @@ def _sensor_of(given: Mapping[str, Any], units: str | None, place: str) -> _Sens
     return _Sensor(
         np.where(there, energy, np.nan),
         np.where(there, flux, np.nan),
-        np.clip(np.where(there, theta, 0.0), -90.0, 90.0),
+        _elevation(np.where(there, theta, 0.0), place),
         np.where(there, phi % 360.0, 0.0),
         np.where(there, _solid_angle_of(given, theta, shape, place), 0.0),
         None if exposure is None else np.where(there, exposure, 0.0),
@@ -186,12 +201,22 @@ def _rows_of(energy: Floats) -> Floats:
     return np.ascontiguousarray(rows)
 
 
+def _wide(value: Any, name: str, width: int, place: int) -> Floats:
+    """(width,): a member of one distribution."""
+    try:
+        return np.broadcast_to(numbers(value), (width,))
+    except (TypeError, ValueError):
+        wanted = "a number is" if width == 1 else f"{width} numbers are"
+        raise _engine.InvalidArgument(
+            f"distributions[{place}]: {name}: {wanted} wanted, not {value!r:.80}"
+        ) from None
+
+
 def _of_each(given: ArrayLike | None, sources: list[Mapping[str, Any]], name: str, width: int) -> Floats:
     """(n, width): given, or the distributions' member; NaN where neither is known."""
     n = len(sources)
     if given is None:
-        found = [numbers(one.get(name, np.nan)) for one in sources]
-        given = np.stack([np.broadcast_to(one, (width,)) for one in found])
+        given = np.stack([_wide(one.get(name, np.nan), name, width, k) for k, one in enumerate(sources)])
     array = numbers(given)
     if width == 1:
         array = array.reshape(-1, 1)
@@ -214,23 +239,18 @@ def _polarity(polarity: ArrayLike | None, position: ArrayLike | None, field: Flo
         )
     if position is not None:
         places = _of_each(position, [{}] * n, "position", 3)
-        near = np.sqrt((places**2).sum(axis=1)) < _engine.MOON_RADIUS
-        if near.any():
-            k = int(near.argmax())
+        away = np.linalg.norm(places, axis=1)
+        if (away < LEAST_AWAY).any():
             raise _engine.InvalidArgument(
-                f"position: {places[k].tolist()} of sweep {k} is inside the Moon; km from its centre "
-                "are wanted"
+                f"position: {away[away < LEAST_AWAY][0]:g} km from the Moon's centre is inside the Moon: "
+                "kilometres from its centre are wanted"
             )
         signs = [_engine.er_footpoint(places[k], field[k])[1] for k in range(n)]
         return np.array([sign if sign else np.nan for sign in signs], dtype=np.float64)
-    signs_given = _of_each(polarity, [{}] * n, "polarity", 1)[:, 0]
-    wrong = ~np.isin(signs_given, (-1.0, 0.0, 1.0)) & ~np.isnan(signs_given)
-    if wrong.any():
-        k = int(wrong.argmax())
-        raise _engine.InvalidArgument(
-            f"polarity: {signs_given[k]:g} of sweep {k} is neither +1 nor -1, nor 0 or NaN for an unknown one"
-        )
-    return signs_given
+    given = _of_each(polarity, [{}] * n, "polarity", 1)[:, 0]
+    if not np.isin(given[np.isfinite(given)], (-1.0, 0.0, 1.0)).all():
+        raise _engine.InvalidArgument("polarity: it is +1 or -1, and 0 or NaN where it is unknown")
+    return given
 
 
 def _cosines(made: _Sensor, field: Floats, polarity: Floats) -> Floats:
@@ -403,7 +423,11 @@ def from_distributions(
     check_keywords(from_distributions, where)
     if response_weights not in ("spectrum", "equal"):
         raise _engine.InvalidArgument(f"response_weights {response_weights!r}: there are spectrum, equal")
+    if not least_counts >= 0.0:
+        raise _engine.InvalidArgument(f"least_counts {least_counts!r}: it is a number from 0 on")
     sources, made = _read(distributions, units)
+    if field is None and not any("magf" in one for one in sources):
+        raise _engine.InvalidArgument("distributions: none has 'magf': give field=, nT")
     if look:
         made = replace(made, theta=-made.theta, phi=(made.phi + 180.0) % 360.0)
     along = _of_each(field, sources, "magf" if field is None else "field", 3)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, TypedDict
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, SupportsIndex, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -144,13 +145,12 @@ class Sweeps(Summarised):
     def __len__(self) -> int:
         return len(self.energy)
 
-    def __getitem__(self, which: int | slice) -> Sweeps:
+    def __getitem__(self, which: SupportsIndex | slice) -> Sweeps:
         """Some sweeps, by number or slice of step 1, without days. They keep their random numbers."""
-        chosen = slice(which, which + 1 or None) if isinstance(which, int) else which
-        start, stop, step = chosen.indices(len(self))
+        start, stop, step = _slice_of(which).indices(len(self))
         if step != 1:
             raise _engine.InvalidArgument("sweeps: a slice of step 1 is wanted")
-        if isinstance(which, int) and stop <= start:
+        if not isinstance(which, slice) and stop <= start:
             raise IndexError(f"sweep {which} of {len(self)}")
         rows = slice(start, stop)
         parts = [
@@ -568,6 +568,16 @@ def _table(path: Path | float | None, column: str | None) -> Geometry | None:
     if column is not None and not table.has(column):
         raise _engine.InvalidInput(f"{table.path}: has no column {column}")
     return table
+
+
+def _slice_of(which: SupportsIndex | slice) -> slice:
+    if isinstance(which, slice):
+        return which
+    try:
+        number = operator.index(which)
+    except TypeError:
+        raise TypeError("sweeps: a number or a slice of step 1 is wanted, not an array of numbers") from None
+    return slice(number, number + 1 or None)
 
 
 def _sign(polarity: float | Path | None, known: bool) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Any, Collection
 
@@ -81,11 +82,7 @@ def read_tables(path: Path, *, columns: Collection[str] | None = None) -> Tables
 def _read(path: Path, columns: frozenset[str] | None) -> Tables:
     name = os.fspath(path)
     if os.path.isdir(name):
-        files = sorted(
-            file
-            for file in os.listdir(name)
-            if file.endswith(".csv") and file.startswith(("losscone_", "kappa_"))
-        )
+        files = table_names(name)
         if not files:
             raise _engine.Unreadable(f"{name}: there is no table, losscone_YYYY-MM-DD.csv, in this folder")
         read = [_read_csv(os.path.join(name, file), columns) for file in files]
@@ -97,8 +94,39 @@ def _read(path: Path, columns: frozenset[str] | None) -> Tables:
                 f"{os.path.join(name, others[0])}: has other columns than {files[0]}; "
                 "tables of other options cannot be joined"
             )
-        return Tables(_joined(read), None, [one.provenance[0] for one in read])
+        documents = [one.provenance[0] for one in read]
+        _check_days(name, files, documents)
+        return Tables(_joined(read), None, documents)
     return _read_npz(name, columns) if name.endswith(".npz") else _read_csv(name, columns)
+
+
+def table_names(folder: str) -> list[str]:
+    """Names of the tables that a folder has, by date."""
+    return sorted(
+        file
+        for file in os.listdir(folder)
+        if file.endswith(".csv") and file.startswith(("losscone_", "kappa_"))
+    )
+
+
+def _check_days(folder: str, files: list[str], documents: list[dict[str, Any]]) -> None:
+    """Sweeps count once: refuses two tables of the same inputs. Warns if tables were made otherwise."""
+    first: dict[tuple[str, ...], str] = {}
+    for file, document in zip(files, documents):
+        inputs = tuple(str(one.get("sha256")) for one in document.get("inputs") or ())
+        other = first.setdefault(inputs, file) if inputs else file
+        if other != file:
+            raise _engine.InvalidInput(
+                f"{os.path.join(folder, file)}: has the sweeps of {other} again; move one of the two away"
+            )
+    made = [(document.get("paritas"), document.get("options")) for document in documents]
+    unlike = [file for file, one in zip(files, made) if one != made[0]]
+    if unlike:
+        warnings.warn(
+            f"{folder}: {len(unlike)} of {len(files)} tables were made by another version or other options "
+            f"than {files[0]}, first {unlike[0]}",
+            stacklevel=4,
+        )
 
 
 def _joined(read: list[Tables]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Any, Sequence
 
@@ -11,6 +12,7 @@ from ..command_line import DONE, NOT_WRITTEN, WRONG_COMMAND_LINE, fail, write_pa
 from ..losscone.averages import ORBIT, blocks_of
 from ..losscone.geography import EqualAreaGrid
 from ..losscone.spherical import spherical_functions
+from ..losscone.tables import table_names
 from .moon import PLASMAS, MoonPage, moon_report
 
 
@@ -59,6 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _refuse_table(folder: str, output: str) -> None:
+    """The page may not replace a table that it is made of."""
+    names = (
+        [os.path.join(folder, name) for name in table_names(folder)] if os.path.isdir(folder) else [folder]
+    )
+    if os.path.exists(output) and any(
+        os.path.exists(name) and os.path.samefile(name, output) for name in names
+    ):
+        raise InvalidArgument(f"{output}: is one of the tables that are read: give the page another name")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code. 0: made; 1: no sweep is used; 2: wrong command line; 3: wrong input; 5: not
     written."""
@@ -78,6 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     made: list[MoonPage] = []
 
     def make() -> MoonPage:
+        _refuse_table(folder, output)
         made.append(moon_report(folder, command=["python", "-m", "paritas", "moon", *words], **options))
         return made[0]
 

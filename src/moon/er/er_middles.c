@@ -22,6 +22,15 @@ static double corrected_of(double counts, double time)
     return counts / (1.0 - counts * PARITAS_SWEEP_DEAD_TIME / time);
 }
 
+/* The interval that begins at these counts, or the one that holds them. A flux that was rounded to four
+ * digits may be a little less than that of its interval's end. */
+static struct er_interval interval_of(double counts)
+{
+    const struct er_interval held = er_stored((uint64_t)(counts + 0.5));
+    const uint64_t next = held.lower + held.width;
+    return (double)next - counts <= NEAR * (double)held.width ? er_stored(next) : held;
+}
+
 static bool is_stored(const paritas_er_day *day, const double *exposure)
 {
     size_t tested = 0, ends = 0;
@@ -30,7 +39,7 @@ static bool is_stored(const paritas_er_day *day, const double *exposure)
                      factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS],
                      counts = counts_of(day->flux[cell] * factor * time, time);
         if (!(counts >= TESTED_LEAST && counts < (double)ER_CODED_COUNTS)) continue;
-        const struct er_interval stored = er_stored((uint64_t)(counts + 0.5));
+        const struct er_interval stored = interval_of(counts);
         tested++;
         ends += fabs(counts - (double)stored.lower) <= NEAR * (double)stored.width;
     }
@@ -47,9 +56,10 @@ bool er_take_middles(const double theta[PARITAS_SWEEP_CELLS], paritas_er_day *da
                      factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[cell / CELLS],
                      corrected = day->flux[cell] * factor * time, counts = counts_of(corrected, time);
         if (!(counts > 0.0 && counts < 0x1p53)) continue;
-        const struct er_interval stored = er_stored((uint64_t)(counts + 0.5));
-        if (stored.width == 1) continue;
+        const struct er_interval stored = interval_of(counts);
         const double middle = (double)stored.lower + 0.5 * (double)(stored.width - 1);
+        /* nobody stored more than dead time allows */
+        if (stored.width == 1 || !(middle * PARITAS_SWEEP_DEAD_TIME < time)) continue;
         day->flux[cell] *= corrected_of(middle, time) / corrected;
     }
     return true;

@@ -18,6 +18,7 @@
 #define CHI_LEAST 1.0
 /* The edge of one row is a line in the plane of U and r. Only the channel's width would tell them apart. */
 #define ROWS_LEAST 2
+#define COUNTS_MOST 1e12 /* of a cell: deviances of more are rounding */
 
 bool losscone_is_counted(const struct losscone_call *call)
 {
@@ -57,8 +58,8 @@ static bool cell_of(const struct losscone_call *call, size_t k, size_t i, size_t
     const double base = sweeps->background ? sweeps->background[row] : 0.0, flux = sweeps->flux[at];
     *cell = (struct cell){sweeps->measured[at], sweeps->counts[at], base > 0.0 ? base : 0.0};
     return losscone_row_is_usable(sweeps, row) && flux > 0.0 && flux <= LOSSCONE_FLUX_MOST &&
-           cell->measured >= 0.0 && isfinite(cell->measured) && cell->scale > 0.0 && isfinite(cell->scale) &&
-           isfinite(sweeps->cosine[at]);
+           cell->measured >= 0.0 && cell->measured <= COUNTS_MOST && cell->scale > 0.0 &&
+           cell->scale <= COUNTS_MOST && isfinite(sweeps->cosine[at]);
 }
 
 /* Are U and r to be told from each other? */
@@ -196,7 +197,8 @@ static void take(const void *user, size_t k, const double *answer)
     if (r->status == PARITAS_SWEEP_NO_CELLS && rows_of(c->call, k) > 0)
         r->status = PARITAS_SWEEP_TOO_FEW_ROWS;
     if (r->status != PARITAS_SWEEP_FITTED) return;
-    r->misfit = r->deviance = answer[FOUND_DEVIANCE];
+    const double deviance = answer[FOUND_DEVIANCE];
+    r->misfit = r->deviance = deviance > 0.0 ? deviance : 0.0; /* rounding may go below */
     r->gap = r->misfit - answer[FOUND_PROVEN];
     r->potential = r->potential_centre = r->potential_lower = r->potential_upper = answer[FOUND_U];
     r->ratio = r->ratio_centre = r->ratio_lower = r->ratio_upper = answer[FOUND_R];
@@ -206,7 +208,7 @@ static void take(const void *user, size_t k, const double *answer)
     r->vertex[0][1] = answer[FOUND_R];
     r->boxes = (unsigned)answer[FOUND_BOXES];
     r->excess = excess_of(r->misfit, judged);
-    const bool at_limit = r->gap > c->proven * (1.0 + r->misfit);
+    const bool at_limit = r->gap > c->proven * (1.0 + r->misfit) || deviance < -c->proven * (1.0 + r->cells);
     if (!at_limit) r->gap = 0.0;
     r->status = losscone_status(options, 0.0, !at_limit);
     r->noise = host_sqrt(c->scatter[k]);
