@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lossconefiles import run
+from lossconefiles import answer, read_csv, run
 
 
 def injected(*options):
@@ -64,7 +64,9 @@ def test_counts_depend_on_seed_and_sweep_alone(tmp_path):
 
 
 def test_sets_of_profiles_allow_for_the_spacecrafts_potential_as_those_of_fits_do(tmp_path):
-    er = synthesize(tmp_path / "er", "--sweeps", 3, "--plasma", "--counts", "--truth", "folded")
+    er = tmp_path / "er"
+    made = run("losscone", "synthesize", "-o", er, "--sweeps", 3, "--plasma", "--counts", "--truth", "folded")
+    assert made.returncode == 0, made.stderr
     options = ("--polarity=-1", "--illumination", "sun")
     answer("losscone", "fit", er, "-o", tmp_path / "tables", *options)
     _, rows = read_csv(tmp_path / "tables" / "losscone_1998-01-16.csv")
