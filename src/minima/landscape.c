@@ -111,8 +111,8 @@ size_t landscape_starts(const struct infer *infer, const struct infer_profile *p
     for (size_t i = 0; i < landscape->n && !(line && point->parameter[0] == infer->poi); i++)
         if (landscape->stations[i].k == 0) from[2] = &landscape->stations[i];
     for (size_t j = 0; j < 3; j++)
-        for (size_t k = 0; from[j] && k < from[j]->n && !(j == 2 && (from[0] == from[2] || from[1] == from[2]));
-             k++)
+        for (size_t k = 0;
+             from[j] && k < from[j]->n && !(j == 2 && (from[0] == from[2] || from[1] == from[2])); k++)
             starts[n++] = from[j]->ends[k].parameters;
     return n;
 }

@@ -141,8 +141,8 @@ static paritas_status try_pool(struct search *search)
     return search_run_attempts(search, n, attempts);
 }
 
-/* Fits start where the job does: no answer is above the plain fit. Those without an end also start where others
- * ended. `plain`: all, not only those without an end. */
+/* Fits without an end start where others ended, and where the job does. `plain`: conditional fits with an end
+ * start there, too, so that no answer is above the plain fit. */
 static paritas_status mend(struct search *search, bool plain)
 {
     struct attempt *attempts = infer_array(search->infer, (search->n + 1) * search->n, sizeof *attempts);

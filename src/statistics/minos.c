@@ -38,8 +38,8 @@ struct search {
     double centre, sigma;
     struct side sides[2];
     bool kinked, careful; /* fits bracket the crossings */
-    bool confirmed;    /* further starts found nothing lower at the crossings */
-    char failure[256]; /* no answer, or below the best fit */
+    bool confirmed;       /* further starts found nothing lower at the crossings */
+    char failure[256];    /* no answer, or below the best fit */
 };
 
 static bool has_failed(const struct search *s)
@@ -258,8 +258,7 @@ static paritas_status find_crossings(struct search *s, int *rounds)
         again = again || (!s->careful && infer_has_several(&s->infer->minima));
         s->careful = s->careful || again;
     }
-    if (again && !has_failed(s))
-        snprintf(s->failure, sizeof s->failure, "each search finds lower minima");
+    if (again && !has_failed(s)) snprintf(s->failure, sizeof s->failure, "each search finds lower minima");
     return PARITAS_OK;
 }
 

@@ -514,9 +514,7 @@ def main():
     family = "files" if given.files else given.family
     seeds = range(given.seed, given.seed + given.n)
     models = (
-        published(given.files, given.every_factor)
-        if given.files
-        else (generate(family, s) for s in seeds)
+        published(given.files, given.every_factor) if given.files else (generate(family, s) for s in seeds)
     )
     place = os.path.join(given.failures, family)
     counts, slow, began = Counter(), [], time.perf_counter()

@@ -22,8 +22,12 @@ class Profiles:
         """held: pairs of index and value."""
         held = tuple(sorted(held))
         if held not in self._found:
-            hints = [point for key in ((), *self._found) if key in self._found
-                     for point in self._found[key].distinct(3)][-24:]
+            hints = [
+                point
+                for key in ((), *self._found)
+                if key in self._found
+                for point in self._found[key].distinct(3)
+            ][-24:]
             self._found[held] = self.reference.lowest_held(dict(held), hints=hints)
             free = self._found.get(())
             if free and self._found[held].value < free.value - free.tolerance:
@@ -77,6 +81,8 @@ def ranking(seen):
                 continue
             sign = 1.0 if key.endswith("up") else -1.0
             shift = width if key.startswith("prefit") else best.errors[index]
+            if not key.startswith("prefit") and entry["constraint"] is not None:
+                shift = entry["constraint"] * width  # at a kink there may be others
             if not math.isfinite(shift):
                 continue
             value = best.point[index] + sign * shift
@@ -86,11 +92,18 @@ def ranking(seen):
             near = [point[poi] for point in known.equals()]
             if not near or min(abs(mu - other) for other in near) <= 1e-3 * (1 + abs(mu)):
                 continue
-            at = p.lowest([(index, value), (poi, min(max(mu, p.reference.lower[poi]), p.reference.upper[poi]))])
+            at = p.lowest(
+                [(index, value), (poi, min(max(mu, p.reference.lower[poi]), p.reference.upper[poi]))]
+            )
             if at.value - known.value > WRONG:
-                wrong(seen, what, answer, command,
-                      f"{key} of {entry['name']} {entry[key]:.6g} for {near[0] - best.point[poi]:.6g}"
-                      f", {at.value - known.value:.4g} above")
+                wrong(
+                    seen,
+                    what,
+                    answer,
+                    command,
+                    f"{key} of {entry['name']} {entry[key]:.6g} for {near[0] - best.point[poi]:.6g}"
+                    f", {at.value - known.value:.4g} above",
+                )
                 return
 
 
@@ -100,7 +113,9 @@ class Best:
 
 
 def equal_point(p, free):
-    fit = p.reference.model.fit_batch(p.reference.data, init=free.equals()[:1], errors=True, device="cpu", threads=1)
+    fit = p.reference.model.fit_batch(
+        p.reference.data, init=free.equals()[:1], errors=True, device="cpu", threads=1
+    )
     return Best(np.array(fit.values[0]), np.array(fit.errors[0]))
 
 
@@ -142,16 +157,26 @@ def contour(seen):
     failed = [point for point in points if point["status"] != "converged"]
     seen.counts["contour points not converged"] += len(failed)
     if len(failed) > len(points) / 2:
-        seen.short.append(("contours mostly not converged", " ".join(seen.run.command("contour", *command)),
-                           f"{len(failed)} of {len(points)}"))
+        seen.short.append(
+            (
+                "contours mostly not converged",
+                " ".join(seen.run.command("contour", *command)),
+                f"{len(failed)} of {len(points)}",
+            )
+        )
     free = p.lowest()
     for point in points:
         if point["status"] != "converged":
             continue
         at = p.lowest([(p.reference.poi, point["values"][0]), (other, point["values"][1])])
         if abs(at.value - free.value - point["q"]) > WRONG:
-            wrong(seen, what, answer, seen.run.command("contour", *command),
-                  f"q {point['q']:.6g} for {at.value - free.value:.6g} at {point['values']}")
+            wrong(
+                seen,
+                what,
+                answer,
+                seen.run.command("contour", *command),
+                f"q {point['q']:.6g} for {at.value - free.value:.6g} at {point['values']}",
+            )
             return
 
 
@@ -231,12 +256,25 @@ def scans(seen):
                 continue
             known = seen.known_at(point["mu"]).lowest(point["mu"])
             if point["twice_nll"] > known.value + WRONG:
-                wrong(seen, what, answer, seen.run.command("scan", *more),
-                      f"{point['mu']:.6g}: {point['twice_nll']:.9g}, {known.value:.9g} known")
+                wrong(
+                    seen,
+                    what,
+                    answer,
+                    seen.run.command("scan", *more),
+                    f"{point['mu']:.6g}: {point['twice_nll']:.9g}, {known.value:.9g} known",
+                )
                 break
 
 
 MEASURE = {one.__name__: one for one in (ranking, minos, contour, significance, tests, limits, scans)}
 
-TOTALS = ("rankings", "MINOS errors", "contour points", "contours", "significances", "lists of tests", "six limits")
+TOTALS = (
+    "rankings",
+    "MINOS errors",
+    "contour points",
+    "contours",
+    "significances",
+    "lists of tests",
+    "six limits",
+)
 TOTALS += ("scans in f64", "scans in f32")

@@ -47,9 +47,7 @@ def channel(draw, name, names, factor):
         samples.append(one)
     total = [sum(column) for column in zip(*(one["data"] for one in samples))]
     negative = draw.chance(0.15)
-    data = [
-        (-0.5 if negative and draw.chance(0.5) else 1.0) * n * draw.powers(-1.2, 0.2) for n in total
-    ]
+    data = [(-0.5 if negative and draw.chance(0.5) else 1.0) * n * draw.powers(-1.2, 0.2) for n in total]
     signal = hm.sample("signal", data, *systematics(draw, names, data))
     signal["modifiers"].append(hm.modifier("normfactor", "mu"))
     samples.insert(0, signal)
@@ -62,7 +60,9 @@ def several(seed):
     names = [f"alpha{k}" for k in range(draw.whole(1, 3))]
     factor = draw.pick(None, None, "k0")
     channels = [channel(draw, f"c{c}", names, factor) for c in range(draw.pick(1, 1, 2))]
-    truth = hm.truths(draw, draw.pick(0.5, 1.0, 1.5), {"mu": draw.pick(0.0, 1.0, draw.uniform(0, 3)), "k0": 1.0})
+    truth = hm.truths(
+        draw, draw.pick(0.5, 1.0, 1.5), {"mu": draw.pick(0.0, 1.0, draw.uniform(0, 3)), "k0": 1.0}
+    )
     far = draw.pick(0.0, 0.0, 0.3, 0.6)
     means = [
         [max(0.0, rate) * draw.powers(-far, far) for rate in hm.rates(c["samples"], truth)] for c in channels
