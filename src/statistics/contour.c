@@ -272,15 +272,16 @@ static paritas_status contour(struct search *s)
         memcpy(request->best_parameters, s->profile.parameters, s->infer->n_parameters * sizeof(double));
     for (size_t i = 0; i < s->n; i++) {
         const struct ray *ray = &s->rays[i];
-        request->points[i] = (paritas_contour_point){
-            .size = sizeof(paritas_contour_point),
-            .values = {ray->point.value[0], ray->point.value[1]},
-            .q = ray->q,
-            .at_bound = ray->at_bound,
-            .several_minima = infer_has_several(&s->infer->minima),
-            .minima = s->infer->minima,
-            .status = ray->settled && !lowered ? ray->point.status
-                                               : infer_worse(ray->point.status, PARITAS_FIT_NO_PROGRESS)};
+        request->points[i] =
+            (paritas_contour_point){.size = sizeof(paritas_contour_point),
+                                    .values = {ray->point.value[0], ray->point.value[1]},
+                                    .q = ray->q,
+                                    .at_bound = ray->at_bound,
+                                    .several_minima = infer_has_several(&s->infer->minima),
+                                    .minima = s->infer->minima,
+                                    .status = ray->settled && !lowered && isfinite(ray->q)
+                                                  ? ray->point.status
+                                                  : infer_worse(ray->point.status, PARITAS_FIT_NO_PROGRESS)};
     }
     return PARITAS_OK;
 }

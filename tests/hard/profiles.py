@@ -168,6 +168,9 @@ def contour(seen):
     for point in points:
         if point["status"] != "converged":
             continue
+        if point["q"] is None:
+            wrong(seen, what, answer, seen.run.command("contour", *command), "converged without q")
+            return
         at = p.lowest([(p.reference.poi, point["values"][0]), (other, point["values"][1])])
         if abs(at.value - free.value - point["q"]) > WRONG:
             wrong(
