@@ -27,6 +27,11 @@ typedef struct paritas_minima {
     FIELD(R, paritas_truth, several_minima, , "several_minima", "",                      \
           "further starts met different minima; the answer uses the lowest of each fit") \
     FIELD(R, paritas_minima, minima, , "minima", "", "what they met")
+/* The same of rows: all of one answer have what its fits met, which the program writes once. */
+#define PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)                                                    \
+    FIELD(R, paritas_truth, several_minima, , "", "",                                            \
+          "further starts met different minima, of any row; answers use the lowest of each fit") \
+    FIELD(R, paritas_minima, minima, , "", "", "what they met")
 
 /* ---- hypothesis tests --------------------------------------------------------------------------- */
 
@@ -168,7 +173,8 @@ PARITAS_API paritas_status paritas_significance(paritas_context *context, const 
     FIELD(R, double, q, , "q", "", "twice the NLL, less its value at the best fit, not below 0")   \
     FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL with the parameters fixed here") \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                     \
-    FIELD(R, double, p, , "", "", "chi-squared probability of q, a degree of freedom a parameter")
+    FIELD(R, double, p, , "", "", "chi-squared probability of q, a degree of freedom a parameter") \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_scan_point {
     size_t size;
     PARITAS_SCAN_POINT_FIELDS(PARITAS_MEMBER, )
@@ -200,7 +206,8 @@ PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_
     FIELD(R, double, values, [2], "values", "", "of the two parameters")                                \
     FIELD(R, double, q, , "q", "", "twice the NLL here, less its value at the best fit")                \
     FIELD(R, paritas_truth, at_bound, , "at_bound", "", "a bound cuts the region here, below its edge") \
-    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                          \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_contour_point {
     size_t size;
     PARITAS_CONTOUR_POINT_FIELDS(PARITAS_MEMBER, )
@@ -245,7 +252,8 @@ PARITAS_API paritas_status paritas_contour(paritas_context *context, const parit
     FIELD(R, double, impact_down, , "impact_down", "", "the same at best - error")                           \
     FIELD(R, double, prefit_up, , "prefit_up", "", "the same at best + constraint width; NaN without one")   \
     FIELD(R, double, prefit_down, , "prefit_down", "", "the same at best - constraint width")                \
-    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")                        \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_ranking_entry {
     size_t size;
     PARITAS_RANKING_ENTRY_FIELDS(PARITAS_MEMBER, )
@@ -278,7 +286,8 @@ typedef struct paritas_breakdown_group {
     FIELD(R, double, total, , "total", "", "its error")                                                  \
     FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters fixed") \
     FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                    \
-    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")                    \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_breakdown_result {
     size_t size;
     PARITAS_BREAKDOWN_RESULT_FIELDS(PARITAS_MEMBER, )

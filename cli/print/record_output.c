@@ -80,6 +80,14 @@ void write_record(struct writer *writer, const char *type, const void *record)
     write_fields(writer, type, record, NULL, NULL);
 }
 
+void write_minima(struct writer *writer, const paritas_minima *minima)
+{
+    write_bool(writer, "several_minima", minima->met > 1);
+    write_object(writer, "minima", false);
+    write_record(writer, "paritas_minima", minima);
+    write_close(writer);
+}
+
 void write_record_row(struct writer *writer, const char *name, const char *type, const void *record)
 {
     write_object(writer, NULL, false);

@@ -1,4 +1,4 @@
-/* landscape.c: the minima of one data set. They move continuously with the parameter of interest. */
+/* landscape.c: the minima of one data set. They move continuously with the parameters that are held. */
 #include "minima/landscape.h"
 
 #include <math.h>
@@ -10,24 +10,29 @@ paritas_status landscape_open(struct infer *infer, struct infer_profile *profile
     return infer_memory(infer);
 }
 
-/* Where a target stands. NaN: not on the line. */
-static double value_of(const struct search *search, const struct target *s)
+/* ---- taking ---- */
+
+static bool is_at(const struct station *station, const struct infer_point *point)
 {
-    const size_t poi = search->infer->poi;
-    if (!s->point) return poi < search->infer->n_parameters ? s->parameters[poi] : (double)NAN;
-    return s->point->k == 1 && s->point->parameter[0] == poi ? s->point->value[0] : (double)NAN;
+    if (station->k != (point ? point->k : 0)) return false;
+    for (size_t j = 0; j < station->k; j++)
+        if (station->parameter[j] != point->parameter[j] || station->value[j] != point->value[j])
+            return false;
+    return true;
 }
 
 /* Finds the station or makes one. NULL: there is no room. */
-static struct station *station_at(struct landscape *landscape, double value)
+static struct station *station_of(struct landscape *landscape, const struct infer_point *point)
 {
-    size_t at = 0;
-    while (at < landscape->n && landscape->stations[at].value < value) at++;
-    struct station *station = &landscape->stations[at];
-    if (at < landscape->n && station->value == value) return station;
+    for (size_t i = 0; i < landscape->n; i++)
+        if (is_at(&landscape->stations[i], point)) return &landscape->stations[i];
     if (landscape->n == STATIONS_MOST) return NULL;
-    memmove(station + 1, station, (landscape->n++ - at) * sizeof *station);
-    *station = (struct station){.value = value};
+    struct station *station = &landscape->stations[landscape->n++];
+    *station = (struct station){.k = point ? point->k : 0};
+    for (size_t j = 0; j < station->k; j++) {
+        station->parameter[j] = point->parameter[j];
+        station->value[j] = point->value[j];
+    }
     return station;
 }
 
@@ -37,24 +42,77 @@ void landscape_take(struct search *search)
     for (size_t i = 0; i < search->n; i++) {
         const struct target *s = &search->targets[i];
         const size_t within = search_minima_within(s);
-        const double value = value_of(search, s);
         landscape->several = landscape->several || within > 1;
-        if (isnan(value) || within == 0) continue;
-        struct station *station = station_at(landscape, value);
+        if (within == 0 || (s->point && s->point->k > STATION_HELD)) continue;
+        struct station *station = station_of(landscape, s->point);
         if (!station) continue;
         station->n = within < STATION_ENDS ? within : STATION_ENDS;
         memcpy(station->ends, s->ends, station->n * sizeof *station->ends);
     }
 }
 
-size_t landscape_starts(const struct landscape *landscape, double value, const double **starts)
+/* ---- giving ---- */
+
+/* Does it hold what the point holds? The free fit stands where it ended. */
+static bool is_alike(const struct station *station, const struct infer_point *point)
 {
-    size_t after = 0, n = 0;
-    while (after < landscape->n && landscape->stations[after].value < value) after++;
-    for (size_t side = 0; side < 2; side++) {
-        const size_t at = after - 1 + side; /* before the first: beyond the last */
-        for (size_t k = 0; at < landscape->n && k < landscape->stations[at].n; k++)
-            starts[n++] = landscape->stations[at].ends[k].parameters;
+    if (station->k == 0) return true;
+    if (station->k != point->k) return false;
+    for (size_t j = 0; j < station->k; j++)
+        if (station->parameter[j] != point->parameter[j]) return false;
+    return true;
+}
+
+static double value_at(const struct station *station, const struct infer_point *point, size_t j)
+{
+    return station->k == 0 ? station->ends[0].parameters[point->parameter[j]] : station->value[j];
+}
+
+/* The squared distance of two values in errors of the free fit. */
+static double distance(const struct infer_profile *profile, const struct station *station,
+                       const struct infer_point *point)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < point->k; j++) {
+        const double error = profile->errors[point->parameter[j]],
+                     apart = (value_at(station, point, j) - point->value[j]) / (error > 0.0 ? error : 1.0);
+        sum += apart * apart;
     }
+    return sum;
+}
+
+/* The nearest station; of a line, on one side of the point (-1, 1; 0: on any). NULL: there is none. */
+static const struct station *nearest(const struct infer_profile *profile, const struct infer_point *point,
+                                     int side, const struct station *other)
+{
+    const struct landscape *landscape = profile->landscape;
+    const struct station *found = NULL;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < landscape->n; i++) {
+        const struct station *station = &landscape->stations[i];
+        if (station == other || !is_alike(station, point) || is_at(station, point)) continue;
+        if (side && (value_at(station, point, 0) < point->value[0] ? -1 : 1) != side) continue;
+        const double apart = distance(profile, station, point);
+        if (!(apart < least)) continue;
+        least = apart;
+        found = station;
+    }
+    return found;
+}
+
+size_t landscape_starts(const struct infer *infer, const struct infer_profile *profile,
+                        const struct infer_point *point, const double **starts)
+{
+    const struct landscape *landscape = profile->landscape;
+    const bool line = point->k == 1;
+    const struct station *from[3] = {nearest(profile, point, line ? -1 : 0, NULL), NULL, NULL};
+    size_t n = 0;
+    from[1] = nearest(profile, point, line ? 1 : 0, line ? NULL : from[0]);
+    for (size_t i = 0; i < landscape->n && !(line && point->parameter[0] == infer->poi); i++)
+        if (landscape->stations[i].k == 0) from[2] = &landscape->stations[i];
+    for (size_t j = 0; j < 3; j++)
+        for (size_t k = 0;
+             from[j] && k < from[j]->n && !(j == 2 && (from[0] == from[2] || from[1] == from[2])); k++)
+            starts[n++] = from[j]->ends[k].parameters;
     return n;
 }

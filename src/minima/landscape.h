@@ -1,14 +1,18 @@
-/* landscape.h: the minima of one data set that searches have met, along its parameter of interest. */
+/* landscape.h: the minima of one data set that searches have met, by the values of the parameters that were
+ * held. */
 #pragma once
 
 #include "minima/search_targets.h"
 
 #define STATION_ENDS 2
-#define STATIONS_MOST 64
+#define STATION_HELD 2 /* parameters: points that hold more have no place */
+#define STATIONS_MOST 128
+#define LANDSCAPE_STARTS (3 * STATION_ENDS)
 
-/* A fitted value, with its lowest minima. */
+/* The lowest minima of a fit. */
 struct station {
-    double value;
+    size_t k, parameter[STATION_HELD]; /* k is 0: the free fit's */
+    double value[STATION_HELD];
     size_t n;
     struct end ends[STATION_ENDS];
 };
@@ -19,13 +23,14 @@ struct landscape {
     bool several;   /* some fit has a second minimum */
     size_t shared;  /* minima of other data that were starts here */
     size_t n;
-    struct station stations[STATIONS_MOST]; /* ascending; of as many values as there is room for */
+    struct station stations[STATIONS_MOST]; /* of as many fits as there is room for */
 };
 
 /* The profile's own, in the arena. */
 paritas_status landscape_open(struct infer *infer, struct infer_profile *profile);
 /* Takes the minima of a search's targets. */
 void landscape_take(struct search *search);
-/* Starts for a fit at this value: the minima at the nearest values on both sides. Room for 2 STATION_ENDS;
- * returns their number. */
-size_t landscape_starts(const struct landscape *landscape, double value, const double **starts);
+/* Starts for a fit of the profile: the minima of the nearest fits that hold the same parameters, and of the
+ * free fit. Room for LANDSCAPE_STARTS; returns their number. */
+size_t landscape_starts(const struct infer *infer, const struct infer_profile *profile,
+                        const struct infer_point *point, const double **starts);

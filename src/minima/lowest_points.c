@@ -74,8 +74,11 @@ static bool is_open(const struct infer *infer, const struct infer_profile *profi
     return false;
 }
 
+typedef paritas_status searches(struct infer *infer, struct infer_profile *profile, size_t n,
+                                struct infer_point *const *points);
+
 /* Further starts for the points of each profile. */
-static paritas_status look_lower(struct infer *infer, size_t n, struct infer_point *points)
+static paritas_status look_lower(struct infer *infer, searches *search, size_t n, struct infer_point *points)
 {
     struct infer_point **own = infer_array(infer, n, sizeof *own);
     TRY(infer_memory(infer));
@@ -83,7 +86,7 @@ static paritas_status look_lower(struct infer *infer, size_t n, struct infer_poi
         size_t read = 0;
         for (m = 0; i + m < n && points[i + m].profile == points[i].profile; m++)
             if (!points[i + m].unread) own[read++] = &points[i + m];
-        TRY(minimum_search_run(infer, points[i].profile, read, own));
+        TRY(search(infer, points[i].profile, read, own));
     }
     return PARITAS_OK;
 }
@@ -114,13 +117,13 @@ static paritas_status compare_neighbours(struct infer *infer, size_t n, struct i
     return PARITAS_OK;
 }
 
-paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
+static paritas_status find_points(struct infer *infer, searches *search, size_t n, struct infer_point *points)
 {
     TRY(infer_points_once(infer, n, points));
     for (size_t i = 0; i < n; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             TRY(fit_again(infer, points[i].profile, true, n, points));
-    TRY(look_lower(infer, n, points));
+    TRY(look_lower(infer, search, n, points));
     if (minimum_search_is_suspicious(infer)) TRY(compare_neighbours(infer, n, points));
     /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++)
@@ -130,4 +133,25 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
             if (lower) TRY(repeat_from(infer, lower, n, points));
         }
     return fit_notes_points(infer, n, points);
+}
+
+paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
+{
+    return find_points(infer, minimum_search_run, n, points);
+}
+
+paritas_status infer_points_nearby(struct infer *infer, size_t n, struct infer_point *points)
+{
+    return find_points(infer, minimum_search_carry, n, points);
+}
+
+paritas_status infer_each_point(struct infer *infer, size_t n, struct infer_point *points)
+{
+    return find_points(infer, minimum_search_each, n, points);
+}
+
+paritas_status infer_lowest_free_fit(struct infer *infer, struct infer_profile *profile)
+{
+    TRY(infer_free_fit(infer, profile));
+    return minimum_search_run(infer, profile, 0, NULL);
 }

@@ -111,17 +111,16 @@ bool minimum_search_has_starts(const struct infer *infer)
 
 /* ---- known minima ---- */
 
-/* Each point from the minima at the nearest values. */
+/* Each point from the minima of its neighbours. */
 static paritas_status carry_minima(struct search *search)
 {
-    const double *starts[2 * STATION_ENDS];
-    struct attempt *attempts = infer_array(search->infer, 2 * STATION_ENDS * search->n, sizeof *attempts);
+    const double *starts[LANDSCAPE_STARTS];
+    struct attempt *attempts = infer_array(search->infer, LANDSCAPE_STARTS * search->n, sizeof *attempts);
     size_t m = 0;
     TRY(infer_memory(search->infer));
     for (size_t i = 1; i < search->n; i++) {
         const struct infer_point *point = search->targets[i].point;
-        if (point->k > 1 || point->parameter[0] != search->infer->poi) continue;
-        const size_t n = landscape_starts(search->profile->landscape, point->value[0], starts);
+        const size_t n = landscape_starts(search->infer, search->profile, point, starts);
         for (size_t k = 0; k < n; k++) attempts[m++] = (struct attempt){&search->targets[i], starts[k]};
     }
     return search_run_attempts(search, m, attempts);
@@ -142,17 +141,19 @@ static paritas_status try_pool(struct search *search)
     return search_run_attempts(search, n, attempts);
 }
 
-/* Fits without an end start where others ended, and where the job does. */
-static paritas_status mend(struct search *search)
+/* Fits without an end start where others ended, and where the job does. `plain`: conditional fits with an end
+ * start there, too, so that no answer is above the plain fit. */
+static paritas_status mend(struct search *search, bool plain)
 {
     struct attempt *attempts = infer_array(search->infer, (search->n + 1) * search->n, sizeof *attempts);
     size_t n = 0;
     TRY(infer_memory(search->infer));
     for (size_t i = 0; i < search->n; i++) {
         struct target *s = &search->targets[i];
-        if (s->status == PARITAS_FIT_CONVERGED) continue;
+        const bool converged = s->status == PARITAS_FIT_CONVERGED;
+        if (s->is_lowest || (converged && !(plain && s->point))) continue;
         attempts[n++] = (struct attempt){s, search->infer->base.start};
-        for (size_t j = 0; j < search->n; j++)
+        for (size_t j = 0; j < search->n && !converged; j++)
             if (search->targets[j].status == PARITAS_FIT_CONVERGED)
                 attempts[n++] = (struct attempt){s, search->targets[j].parameters};
     }
@@ -419,7 +420,7 @@ static paritas_status look(struct search *search)
     struct landscape *landscape = search->profile->landscape;
     const bool asked = search->infer->starts > 1;
     if (!may_be_lower(search)) return PARITAS_OK;
-    TRY(mend(search));
+    TRY(mend(search, true));
     if (landscape->several) TRY(carry_minima(search));
     TRY(try_pool(search));
     TRY(signs_flip(search));
@@ -458,7 +459,7 @@ static paritas_status search_fits(struct infer *infer, struct infer_profile *pro
         TRY(signs_find_nonlinear(infer, largest_tested(&search), &infer->search->nonlinear));
         if (has_signs(&search)) TRY(look(&search));
     } else {
-        TRY(mend(&search));
+        TRY(mend(&search, false));
         if (profile->landscape->several) TRY(carry_minima(&search));
     }
     TRY(search_kinks(&search));
@@ -466,10 +467,10 @@ static paritas_status search_fits(struct infer *infer, struct infer_profile *pro
     return search_give_answers(&search);
 }
 
-/* Carries the minima that are known to all of these fits, after a search. */
-static paritas_status carry(struct infer *infer, struct infer_profile *profile, size_t n,
-                            struct infer_point *const *points)
+paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
+                                    struct infer_point *const *points)
 {
+    if (infer->starts == 1 || !profile->landscape) return PARITAS_OK;
     bool wanted = profile->landscape->several || paritas_model_frozen(infer->model)->kinked;
     for (size_t i = 0; i < n; i++) wanted = wanted || points[i]->status != PARITAS_FIT_CONVERGED;
     return wanted ? search_fits(infer, profile, n, points, false) : PARITAS_OK;
@@ -487,7 +488,18 @@ paritas_status minimum_search_run(struct infer *infer, struct infer_profile *pro
     struct infer_point *some[SEARCHED_MOST];
     for (size_t k = 0; k < most; k++) some[k] = points[k * (n - 1) / (most - 1)];
     TRY(search_fits(infer, profile, most, some, true));
-    return carry(infer, profile, n, points);
+    return minimum_search_carry(infer, profile, n, points);
+}
+
+paritas_status minimum_search_each(struct infer *infer, struct infer_profile *profile, size_t n,
+                                   struct infer_point *const *points)
+{
+    if (infer->starts == 1) return PARITAS_OK;
+    if (n <= SEARCHED_MOST || infer->starts > 1 || !search_model_is_small(infer))
+        return minimum_search_run(infer, profile, n, points);
+    for (size_t i = 0; i < n; i += SEARCHED_MOST)
+        TRY(minimum_search_run(infer, profile, n - i < SEARCHED_MOST ? n - i : SEARCHED_MOST, points + i));
+    return minimum_search_carry(infer, profile, n, points);
 }
 
 paritas_status minimum_search_others(struct infer *infer, struct infer_profile *profile, size_t n,
@@ -495,15 +507,5 @@ paritas_status minimum_search_others(struct infer *infer, struct infer_profile *
 {
     if (infer->starts == 1 || n == 0) return PARITAS_OK;
     return search_model_is_small(infer) ? minimum_search_run(infer, profile, n, points)
-                                        : carry(infer, profile, n, points);
-}
-
-paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
-                                           struct infer_point *const *points)
-{
-    struct search search;
-    if (infer->starts == 1 || !paritas_model_frozen(infer->model)->kinked) return PARITAS_OK;
-    TRY(search_open(infer, profile, n, points, &search));
-    TRY(search_kinks(&search));
-    return search_give_answers(&search);
+                                        : minimum_search_carry(infer, profile, n, points);
 }

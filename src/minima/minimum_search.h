@@ -9,15 +9,18 @@
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points);
 
+/* The same for answers that are read one by one. Of a small model each is searched, not only some. */
+paritas_status minimum_search_each(struct infer *infer, struct infer_profile *profile, size_t n,
+                                   struct infer_point *const *points);
+
+/* Carries the minima that a search of the profile has met to these fits. Nothing, where there is one each. */
+paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
+                                    struct infer_point *const *points);
+
 /* The same for fits beside those that answers depend on. Of a large model they hear of the minima that
  * searches of the profile have met, which costs nothing where there is one each. */
 paritas_status minimum_search_others(struct infer *infer, struct infer_profile *profile, size_t n,
                                      struct infer_point *const *points);
-
-/* Looks beyond kinks alone (interpolation codes 0 and 1), else as minimum_search_run. Models without kinks
- * cost nothing. */
-paritas_status minimum_search_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
-                                           struct infer_point *const *points);
 
 /* A factor other than the parameter of interest ended at its bound: at 0 its samples' parameters have no
  * effect, and two factors of one sample share a product. */

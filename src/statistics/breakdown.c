@@ -3,8 +3,7 @@
  *   free fit ─► a job without all constrained parameters, one without each group ─► errors ─► differences
  *
  * The jobs start at their minimum: fixed parameters keep their best values. */
-#include "minima/minimum_search.h"
-#include "minima/conditional_fits.h"
+#include "minima/lowest_points.h"
 #include "base/pattern.h"
 #include "base/sized.h"
 #include "fit/fit.h"
@@ -52,8 +51,7 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
     double *errors = infer_reals(infer, n, p);
     TRY(infer_memory(infer));
     TRY(check_members(infer, n_groups, members));
-    TRY(infer_free_fit(infer, &profile));
-    TRY(minimum_search_run(infer, &profile, 0, NULL));
+    TRY(infer_lowest_free_fit(infer, &profile));
     for (size_t j = 0; j < n; j++) {
         const size_t held = hold(infer, members, j, fixed);
         if (j > 0) groups[j - 1].held = held;
@@ -68,6 +66,8 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
     result->statistical = errors[infer->poi];
     result->systematic = part_of(result->total, result->statistical);
     result->status = infer_worse(profile.result.status, results[0].status);
+    result->several_minima = infer_has_several(&infer->minima);
+    result->minima = infer->minima;
     for (size_t j = 1; j < n; j++) {
         paritas_breakdown_group *group = &groups[j - 1];
         group->without = errors[j * p + infer->poi];

@@ -6,13 +6,15 @@
 #include "minima/conditional_starts.h"
 #include "base/sized.h"
 #include "minima/lowest_points.h"
+#include "minima/minimum_search.h"
 
 #include <math.h>
 #include <string.h>
 
 #define ACCEPT 1e-6 /* of the quantile */
 #define ROUNDS_MAX 60
-#define RESTARTS_MAX 3  /* with a lower best fit */
+#define RESTARTS_MAX 6  /* with a lower best fit */
+#define SEARCHES_MAX 6  /* of the edges */
 #define FARTHEST 1e6    /* errors; beyond, q never reaches the quantile */
 #define NARROWEST 1e-12 /* of a position: there q jumps */
 
@@ -23,7 +25,7 @@ struct ray {
     double inner, outer, root_inner, root_outer;
     double at, bound; /* tried last; where the box ends */
     int side;         /* which end moved last: -1 inner, 1 outer */
-    bool settled, at_bound, failed;
+    bool settled, at_bound, failed, searched;
     double q;
     struct infer_point point;
 };
@@ -107,7 +109,7 @@ static paritas_status begin(struct search *s)
 {
     const paritas_contour_request *request = s->request;
     double axes[2][2], start, step;
-    TRY(infer_free_fit(s->infer, &s->profile));
+    TRY(infer_lowest_free_fit(s->infer, &s->profile));
     TRY(find_axes(s, axes));
     find_sector(s, &start, &step);
     for (size_t j = 0; j < 2; j++) s->centre[j] = s->profile.parameters[request->parameters[j]];
@@ -187,10 +189,39 @@ static paritas_status run_round(struct search *s, size_t *open)
         owner[(*open)++] = ray;
     }
     if (*open == 0) return PARITAS_OK;
-    TRY(infer_points(s->infer, *open, points));
+    TRY(infer_points_nearby(s->infer, *open, points));
     for (size_t i = 0; i < *open; i++) {
         owner[i]->point = points[i];
         take(s, owner[i]);
+    }
+    return PARITAS_OK;
+}
+
+/* Further starts at edges that had none. Where one is lower, the edge lies further out: *open of them. */
+static paritas_status search_edges(struct search *s, size_t *open)
+{
+    struct infer_point **points = infer_array(s->infer, s->n, sizeof *points);
+    double *before = infer_reals(s->infer, s->n, 1);
+    size_t n = 0;
+    TRY(infer_memory(s->infer));
+    for (size_t i = 0; i < s->n; i++) {
+        struct ray *ray = &s->rays[i];
+        before[i] = ray->point.twice_nll;
+        if (ray->settled && !ray->searched && ray->point.profile) points[n++] = &ray->point;
+        ray->searched = ray->searched || ray->settled;
+    }
+    *open = 0;
+    if (n == 0) return PARITAS_OK;
+    TRY(minimum_search_each(s->infer, &s->profile, n, points));
+    for (size_t i = 0; i < s->n; i++) {
+        struct ray *ray = &s->rays[i];
+        if (!ray->point.profile || !(ray->point.twice_nll < before[i])) continue;
+        ray->outer = ray->bound; /* fits further out may have been above their lowest minima, too */
+        ray->root_outer = HUGE_VAL;
+        ray->failed = ray->searched = false;
+        ray->side = 0;
+        take(s, ray);
+        *open += !ray->settled;
     }
     return PARITAS_OK;
 }
@@ -199,12 +230,16 @@ static paritas_status run_round(struct search *s, size_t *open)
 static paritas_status follow(struct search *s, bool *lowered)
 {
     TRY(begin(s));
-    const double least = s->profile.result.twice_nll;
+    const double least = s->profile.result.twice_nll - same_minimum(s->infer->context);
     size_t open = s->n;
     *lowered = false;
-    for (int round = 0; round < ROUNDS_MAX && open > 0 && !*lowered; round++) {
-        TRY(run_round(s, &open));
-        *lowered = s->profile.result.twice_nll < least - same_minimum(s->infer->context);
+    for (int search = 0; search < SEARCHES_MAX && open > 0 && !*lowered; search++) {
+        for (int round = 0; round < ROUNDS_MAX && open > 0 && !*lowered; round++) {
+            TRY(run_round(s, &open));
+            *lowered = s->profile.result.twice_nll < least;
+        }
+        if (!*lowered) TRY(search_edges(s, &open));
+        *lowered = s->profile.result.twice_nll < least;
     }
     return PARITAS_OK;
 }
@@ -237,13 +272,16 @@ static paritas_status contour(struct search *s)
         memcpy(request->best_parameters, s->profile.parameters, s->infer->n_parameters * sizeof(double));
     for (size_t i = 0; i < s->n; i++) {
         const struct ray *ray = &s->rays[i];
-        request->points[i] = (paritas_contour_point){
-            .size = sizeof(paritas_contour_point),
-            .values = {ray->point.value[0], ray->point.value[1]},
-            .q = ray->q,
-            .at_bound = ray->at_bound,
-            .status = ray->settled && !lowered ? ray->point.status
-                                               : infer_worse(ray->point.status, PARITAS_FIT_NO_PROGRESS)};
+        request->points[i] =
+            (paritas_contour_point){.size = sizeof(paritas_contour_point),
+                                    .values = {ray->point.value[0], ray->point.value[1]},
+                                    .q = ray->q,
+                                    .at_bound = ray->at_bound,
+                                    .several_minima = infer_has_several(&s->infer->minima),
+                                    .minima = s->infer->minima,
+                                    .status = ray->settled && !lowered && isfinite(ray->q)
+                                                  ? ray->point.status
+                                                  : infer_worse(ray->point.status, PARITAS_FIT_NO_PROGRESS)};
     }
     return PARITAS_OK;
 }

@@ -1,8 +1,9 @@
 /* minos.c: MINOS errors: where the profile of twice the NLL has risen by 1.
  *
  * A round fits both sides as one batch. With interpolation (cls_curve.h) round two or three lands within
- * ACCEPT of the root. Where rates have kinks, other parameters may change sides on the way: fits bracket the
- * crossing, each the lowest of all sides (lowest.h), as in a scan. */
+ * ACCEPT of the root. Further starts then look for lower minima at both crossings, as in a test. If there
+ * are any, or kinks, where other parameters may change sides on the way, fits bracket the crossing, each the
+ * lowest that is known. */
 #include "statistics/cls_curve.h"
 #include "minima/conditional_starts.h"
 #include "minima/conditional_fits.h"
@@ -15,16 +16,18 @@
 
 #define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
 #define ROUNDS_MAX 16
-#define ROUNDS_MAX_AT_KINKS 34  /* CURVE_NODES_MAX holds two sides */
-#define FIRST_STEP_AT_KINKS 0.3 /* in errors */
-#define NEXT_STEP_AT_KINKS 1.3  /* of the last */
+#define ROUNDS_MAX_CAREFUL 34  /* CURVE_NODES_MAX holds two sides */
+#define FIRST_STEP_CAREFUL 0.3 /* in errors */
+#define NEXT_STEP_CAREFUL 1.3  /* of the last */
+#define SEARCHES_MAX 4         /* of the crossings */
 
 struct side {
     double inner, outer; /* rise below 1 at `inner`, above at `outer` */
     double bound, root;
-    double step, brackets[2]; /* at kinks: the next step outward; the bracket's last widths */
-    double beyond;            /* at kinks: rise below 1, too, but perhaps not between it and `inner` */
+    double step, brackets[2]; /* careful: the next step outward; the bracket's last widths */
+    double beyond;            /* careful: rise below 1, too, but perhaps not between it and `inner` */
     bool outer_known, has_beyond, settled, at_bound;
+    struct infer_point last;
 };
 
 struct search {
@@ -34,8 +37,9 @@ struct search {
     struct curve curve;
     double centre, sigma;
     struct side sides[2];
-    bool kinked;
-    char failure[256]; /* no answer, or below the best fit */
+    bool kinked, careful; /* fits bracket the crossings */
+    bool confirmed;       /* further starts found nothing lower at the crossings */
+    char failure[256];    /* no answer, or below the best fit */
 };
 
 static bool has_failed(const struct search *s)
@@ -76,7 +80,7 @@ static void propose(const struct search *s, struct side *side)
 }
 
 /* Steps outward until fits bracket the crossing; then the bracket halves at least every third round. */
-static void propose_at_kinks(const struct search *s, struct side *side)
+static void propose_carefully(const struct search *s, struct side *side)
 {
     const double outward = side->bound > s->centre ? 1.0 : -1.0;
     if (side->has_beyond) { /* where both tangents meet */
@@ -88,7 +92,7 @@ static void propose_at_kinks(const struct search *s, struct side *side)
     }
     if (!side->outer_known) {
         side->root = side->inner + outward * side->step;
-        side->step *= NEXT_STEP_AT_KINKS;
+        side->step *= NEXT_STEP_CAREFUL;
         if (!(outward * (side->bound - side->root) > 0.0)) side->root = side->bound;
         return;
     }
@@ -104,13 +108,14 @@ static void propose_at_kinks(const struct search *s, struct side *side)
 static bool passed_a_peak(const struct search *s, const struct side *side, const struct infer_point *point)
 {
     const double outward = side->bound > s->centre ? 1.0 : -1.0;
-    return s->kinked && !side->has_beyond &&
+    return s->careful && !side->has_beyond &&
            outward * point->slope < outward * curve_slope(&s->curve, side->inner);
 }
 
 static void take(const struct search *s, const struct infer_point *point, struct side *side)
 {
     const double x = point->value[0];
+    side->last = *point;
     if (!(rise_of(s, point->twice_nll) < 1.0)) { /* no answer counts as beyond */
         side->outer = x;
         side->outer_known = true;
@@ -142,8 +147,10 @@ static paritas_status begin(struct search *s)
     struct infer *infer = s->infer;
     const size_t parameter = s->request->parameter;
     double slope, variance;
-    s->profile = (struct infer_profile){.data = infer->base.data, .start = s->request->best};
-    TRY(infer_free_fit(infer, &s->profile));
+    if (!s->profile.data) {
+        s->profile = (struct infer_profile){.data = infer->base.data, .start = s->request->best};
+        TRY(infer_free_fit(infer, &s->profile));
+    }
     TRY(infer_variance(infer, &s->profile, parameter, &variance));
     TRY(infer_free_slope(infer, &s->profile, parameter, &slope));
     const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
@@ -153,18 +160,16 @@ static paritas_status begin(struct search *s)
         s->sigma = slope != 0.0 ? 1.0 / fabs(slope) : (upper - lower) / 16.0;
     check_fit(s, s->profile.parameters[parameter], s->profile.result.status, s->profile.result.twice_nll);
     if (!(s->sigma > 0.0)) snprintf(s->failure, sizeof s->failure, "its error is unknown");
-    s->curve.curvature = 2.0 / (s->sigma * s->sigma);
+    s->curve = (struct curve){.curvature = 2.0 / (s->sigma * s->sigma)};
     curve_add(&s->curve, s->centre, s->request->best_twice_nll, slope);
     for (int k = 0; k < 2; k++) {
         const double bound = k == 0 ? lower : upper;
         s->sides[k] = (struct side){.inner = s->centre,
                                     .bound = bound,
                                     .at_bound = bound == s->centre,
-                                    .step = FIRST_STEP_AT_KINKS * s->sigma,
+                                    .step = FIRST_STEP_CAREFUL * s->sigma,
                                     .brackets = {HUGE_VAL, HUGE_VAL}};
     }
-    s->kinked = paritas_model_frozen(infer->model)->kinked != NULL;
-    if (s->kinked) infer->poi = parameter; /* minimum_search_run looks for other minima far along it */
     return PARITAS_OK;
 }
 
@@ -172,8 +177,8 @@ static paritas_status begin(struct search *s)
 static bool is_open(const struct search *s, struct side *side)
 {
     if (side->settled || side->at_bound) return false;
-    if (s->kinked)
-        propose_at_kinks(s, side);
+    if (s->careful)
+        propose_carefully(s, side);
     else
         propose(s, side);
     for (size_t i = 0; i < s->curve.n && !side->has_beyond; i++) {
@@ -198,9 +203,12 @@ static paritas_status run_round(struct search *s, size_t *n)
                                               .value = {s->sides[k].root}};
     }
     if (*n == 0) return PARITAS_OK;
+    struct infer_point *both[] = {&points[0], &points[1]};
     TRY(infer_points_once(s->infer, *n, points));
     if (s->kinked)
-        TRY(minimum_search_run(s->infer, &s->profile, *n, (struct infer_point *[]){&points[0], &points[1]}));
+        TRY(minimum_search_run(s->infer, &s->profile, *n, both));
+    else if (s->careful)
+        TRY(minimum_search_carry(s->infer, &s->profile, *n, both));
     TRY(infer_slopes(s->infer, *n, points));
     check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
               s->profile.result.twice_nll);
@@ -212,18 +220,63 @@ static paritas_status run_round(struct search *s, size_t *n)
     return PARITAS_OK;
 }
 
+/* Further starts at the crossings and at the best fit. *lower: one of them is not the lowest minimum. */
+static paritas_status search_crossings(struct search *s, bool *lower)
+{
+    struct infer_point *points[2];
+    double before[2];
+    size_t n = 0;
+    *lower = false;
+    for (int k = 0; k < 2; k++) {
+        struct infer_point *last = &s->sides[k].last;
+        if (!last->profile) continue;
+        before[n] = last->twice_nll;
+        points[n++] = last;
+    }
+    TRY(minimum_search_each(s->infer, &s->profile, n, points));
+    check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
+              s->profile.result.twice_nll);
+    for (size_t i = 0; i < n; i++)
+        *lower = *lower || points[i]->twice_nll < before[i] - same_minimum(s->infer->context);
+    return PARITAS_OK;
+}
+
+/* Where several minima are met, carefully once more. */
+static paritas_status find_crossings(struct search *s, int *rounds)
+{
+    bool again = true;
+    s->infer->poi = s->request->parameter; /* searches look far along it */
+    s->kinked = s->careful = paritas_model_frozen(s->infer->model)->kinked != NULL;
+    for (int search = 0; search < SEARCHES_MAX && again && !has_failed(s); search++) {
+        size_t n = 1;
+        TRY(begin(s));
+        *rounds = s->careful ? ROUNDS_MAX_CAREFUL : ROUNDS_MAX;
+        for (int round = 0; round < *rounds && n > 0 && !has_failed(s); round++) TRY(run_round(s, &n));
+        if (has_failed(s)) break;
+        TRY(search_crossings(s, &again));
+        s->confirmed = !again && !has_failed(s);
+        again = again || (!s->careful && infer_has_several(&s->infer->minima));
+        s->careful = s->careful || again;
+    }
+    if (again && !has_failed(s)) snprintf(s->failure, sizeof s->failure, "each search finds lower minima");
+    return PARITAS_OK;
+}
+
 static paritas_status minos(struct search *s, double offsets[2])
 {
-    size_t n = 1;
-    TRY(begin(s));
-    const int most = s->kinked ? ROUNDS_MAX_AT_KINKS : ROUNDS_MAX;
-    for (int round = 0; round < most && n > 0 && !has_failed(s); round++) TRY(run_round(s, &n));
+    int most = 0;
+    TRY(find_crossings(s, &most));
     for (int k = 0; k < 2; k++) {
-        if (s->sides[k].settled) offsets[k] = s->sides[k].root - s->centre;
+        if (s->sides[k].settled && (s->confirmed || !infer_has_several(&s->infer->minima)))
+            offsets[k] = s->sides[k].root - s->centre;
         if (!has_failed(s) && !s->sides[k].settled && !s->sides[k].at_bound)
             snprintf(s->failure, sizeof s->failure, "%d rounds of fits came no nearer than %.6g", most,
                      s->sides[k].inner);
     }
+    if (infer_has_several(&s->infer->minima))
+        paritas_note(s->infer->context, "MINOS of %s: fits met %zu minima; its errors follow the lowest",
+                     paritas_model_parameter_name(s->infer->model, s->request->parameter),
+                     s->infer->minima.met);
     if (!has_failed(s)) return PARITAS_OK;
     return paritas_fail(s->infer->context, PARITAS_NOT_CONVERGED,
                         "MINOS: the profile of '%s' could not be followed to its crossing: %s",

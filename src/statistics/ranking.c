@@ -1,6 +1,5 @@
 /* ranking.c: how each parameter's uncertainty moves the best fit of the parameter of interest. */
-#include "minima/minimum_search.h"
-#include "minima/conditional_fits.h"
+#include "minima/lowest_points.h"
 #include "base/sized.h"
 
 #include <math.h>
@@ -8,6 +7,8 @@
 
 /* best value +- error, and +- prefit width */
 enum { BEST_UP, BEST_DOWN, PREFIT_UP, PREFIT_DOWN, SHIFTS };
+
+#define RANKINGS_MOST 4 /* each from a lower best fit */
 
 static double larger_impact(const paritas_ranking_entry *entry)
 {
@@ -32,20 +33,6 @@ static void add_point(const struct infer *infer, struct infer_profile *profile, 
     const double value = infer_bounded(infer, parameter, profile->parameters[parameter] + shift);
     points[*n] = (struct infer_point){.profile = profile, .k = 1, .parameter = {parameter}, .value = {value}};
     owner[(*n)++] = slot;
-}
-
-static paritas_status look_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
-                                        struct infer_point *points, bool *lower_found)
-{
-    const double *best = profile->parameters;
-    struct infer_point **all = infer_array(infer, n, sizeof *all);
-    TRY(infer_memory(infer));
-    for (size_t j = 0; j < n; j++) all[j] = &points[j];
-    TRY(minimum_search_across_kinks(infer, profile, n, all));
-    if (profile->parameters == best) return PARITAS_OK;
-    *lower_found = true;
-    profile->start = profile->parameters;
-    return PARITAS_OK;
 }
 
 static paritas_status rank(struct infer *infer, struct infer_profile *profile, paritas_ranking_entry *entries,
@@ -81,8 +68,10 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         }
         ++*n;
     }
-    TRY(infer_points_once(infer, n_points, points));
-    TRY(look_across_kinks(infer, profile, n_points, points, lower_found));
+    const double *best = profile->parameters;
+    TRY(infer_each_point(infer, n_points, points));
+    *lower_found = profile->parameters != best;
+    profile->start = *lower_found ? profile->parameters : profile->start;
     for (size_t j = 0; j < n_points; j++) {
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];
         double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up,
@@ -90,11 +79,18 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         if (isfinite(points[j].twice_nll)) /* outside the domain no fit has a point */
             *impact[owner[j] % SHIFTS] = points[j].parameters[infer->poi] - profile->parameters[infer->poi];
         entry->status = infer_worse(entry->status, points[j].status);
-        if (!(points[j].twice_nll < profile->result.twice_nll - same_minimum(infer->context))) continue;
-        *lower_found = true;
-        profile->start = points[j].parameters;
     }
     return PARITAS_OK;
+}
+
+static void finish(const struct infer *infer, bool still_lower, paritas_ranking_entry *entries, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        entries[i].several_minima = infer_has_several(&infer->minima);
+        entries[i].minima = infer->minima;
+        if (still_lower) entries[i].status = infer_worse(entries[i].status, PARITAS_FIT_NO_PROGRESS);
+    }
+    qsort(entries, n, sizeof *entries, by_impact);
 }
 
 paritas_status paritas_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job,
@@ -108,13 +104,11 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
     struct infer_profile profile = {.data = infer.base.data, .wants_parameters = true};
     /* a fit below the free one is another minimum: start again there */
     bool again = true;
-    for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
-        again = false;
-        status = infer_free_fit(&infer, &profile);
-        if (status == PARITAS_OK && round == 0) status = minimum_search_run(&infer, &profile, 0, NULL);
+    for (int round = 0; round < RANKINGS_MOST && again && status == PARITAS_OK; round++) {
+        status = round == 0 ? infer_lowest_free_fit(&infer, &profile) : infer_free_fit(&infer, &profile);
         if (status == PARITAS_OK) status = rank(&infer, &profile, entries, n, &again);
     }
-    if (status == PARITAS_OK) qsort(entries, *n, sizeof *entries, by_impact);
+    if (status == PARITAS_OK) finish(&infer, again, entries, *n);
     infer_close(&infer);
     return status;
 }

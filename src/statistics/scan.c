@@ -83,6 +83,8 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
                                                   .q = q,
                                                   .p = chi2_survival(q, (double)k),
                                                   .twice_nll = fits[i].twice_nll,
+                                                  .several_minima = infer_has_several(&infer->minima),
+                                                  .minima = infer->minima,
                                                   .status = fits[i].status};
     }
     return PARITAS_OK;

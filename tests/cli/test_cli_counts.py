@@ -13,7 +13,7 @@ COSTS = {
     "tHu_FCNC": ((6, 25), (30, 40), (24, 35)),
     "ttZ_4l": ((6, 25), (34, 60), (24, 30)),
     "displaced_leptons_signal": ((6, 20), (40, 120), (24, 40)),
-    os.path.join("more", "1Lbb_700_400_sabine"): ((35, 150), (75, 280), (45, 120)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((35, 150), (75, 320), (45, 120)),
     os.path.join("more", "CMS_ttgamma_2l"): ((90, 480), (165, 950), (220, 1100)),
     os.path.join("more", "ttZ_3l"): ((40, 240), (105, 850), (50, 280)),
     os.path.join("more", "ttbar_ljets"): ((75, 1700), (240, 5300), (90, 1200)),
@@ -72,3 +72,25 @@ def test_a_limit_by_few_toys_ends():
     if not os.path.exists(path):
         pytest.skip("the workspace is not here")
     assert cost("limit", path, "--calc", "toys", "--ntoys", 20, "--quick")[0] <= 12000
+
+
+# most fits and iterations of `ranking`, and of `fit` with MINOS errors of the parameter of interest
+COSTS_OF_PROFILES = {
+    "tHu_FCNC": ((720, 360), (6, 25)),
+    "ttZ_4l": ((720, 280), (8, 25)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((460, 640), (26, 130)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((790, 480), (25, 125)),
+    os.path.join("more", "ttZ_3l"): ((790, 1450), (20, 90)),
+}
+
+
+@pytest.mark.parametrize("name", COSTS_OF_PROFILES)
+def test_rankings_and_minos_errors_cost_what_they_may(name):
+    path = os.path.join(SHARED, name + ".json")
+    if not os.path.exists(path):
+        pytest.skip("the workspace is not here")
+    poi = re.search(r'"poi": "([^"]*)"', run("fit", path, "--json").stdout)[1]
+    commands = (("ranking",), ("fit", "--minos", poi))
+    for command, (most_fits, most_iterations) in zip(commands, COSTS_OF_PROFILES[name]):
+        fits, iterations = cost(command[0], path, *command[1:])
+        assert fits <= most_fits and iterations <= most_iterations, (command, fits, iterations)

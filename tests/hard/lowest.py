@@ -40,6 +40,11 @@ class Lowest:
         return [point for _, point in found]
 
 
+def hold(rows, held):
+    for k, value in held.items():
+        rows[:, k] = value
+
+
 class Reference:
     """Lowest minima of a model. The starts are drawn as by `paritas fit --starts N`. Further draws replace
     those outside the domain, where some lie in it."""
@@ -71,11 +76,10 @@ class Reference:
         more[:, free] = np.where(np.isnan(widths), flat, near)[:, free]
         return np.clip(np.concatenate([self.start[None], more]), lower, upper)
 
-    def _starts(self, mu, data, lower, upper, replace):
+    def _starts(self, held, data, lower, upper, replace):
         """(starts, how many of all draws were in the domain)"""
         rows = self._draw(self.starts * (20 if replace else 1), lower, upper)
-        if mu is not None:
-            rows[:, self.poi] = mu
+        hold(rows, held)
         if not replace:
             return rows, 0
         inside = np.isfinite(self.model.twice_nll_batch(rows, data, device="cpu", threads=1)[:, 0])
@@ -85,19 +89,18 @@ class Reference:
     def lowest(self, mu=None, data=None, hints=(), replace=True):
         """Of the data (None: observed), with the parameter of interest held at mu. hints: further starts.
         replace: starts outside the domain."""
+        return self.lowest_held({} if mu is None else {self.poi: mu}, data, hints, replace)
+
+    def lowest_held(self, held, data=None, hints=(), replace=True):
+        """The same with any parameters held. held: values by number."""
         data = self.data if data is None else data
         fixed, lower, upper = self.fixed.copy(), self.lower.copy(), self.upper.copy()
-        if mu is not None:
-            fixed[self.poi], lower[self.poi], upper[self.poi] = (
-                True,
-                min(lower[self.poi], mu),
-                max(upper[self.poi], mu),
-            )
-        rows, feasible = self._starts(mu, data, lower, upper, replace)
+        for k, value in held.items():
+            fixed[k], lower[k], upper[k] = True, min(lower[k], value), max(upper[k], value)
+        rows, feasible = self._starts(held, data, lower, upper, replace)
         if len(hints):
             hints = np.clip(np.array(hints), lower, upper)
-            if mu is not None:
-                hints[:, self.poi] = mu
+            hold(hints, held)
             rows = np.concatenate([rows, hints])
         bounds = np.stack([lower, upper], axis=1)
         fits = self.model.fit_batch(data, init=rows, bounds=bounds, fixed=fixed, device="cpu", threads=1)

@@ -31,6 +31,8 @@ except ImportError:
 import paritas.toys  # noqa: E402
 
 import hard_models  # noqa: E402
+import profiles  # noqa: E402
+import several_models  # noqa: E402
 import toy_data  # noqa: E402
 from lowest import Known, Reference  # noqa: E402
 
@@ -371,6 +373,12 @@ def above_lowest(seen, mu, rows, seed):
 # ---- all models ------------------------------------------------------------------------------------------
 
 MEASURE = {function.__name__: function for function in (hypotest, limit, scan, starts, nonfinite, toys)}
+MEASURE.update(profiles.MEASURE)
+FAMILIES = (*hard_models.FAMILIES, "several")
+
+
+def generate(family, seed):
+    return several_models.several(seed) if family == "several" else hard_models.generate(family, seed)
 
 
 def examine(task):
@@ -410,8 +418,10 @@ TOTALS = (
     "fits",
     "toys",
     "toys examined",
+    *profiles.TOTALS,
 )
 SHARE_OF = {
+    **{name: name for name in profiles.TOTALS},
     "models": "models",
     "scan": "scan points",
     "fits of 20": "fits of 20 starts",
@@ -478,7 +488,7 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("program")
-    parser.add_argument("--family", choices=hard_models.FAMILIES, default="hard")
+    parser.add_argument("--family", choices=FAMILIES, default="hard")
     parser.add_argument("--files", nargs="+", help="these workspaces instead")
     parser.add_argument(
         "--every-factor", action="store_true", help="each normfactor of FILES as parameter of interest"
@@ -504,9 +514,7 @@ def main():
     family = "files" if given.files else given.family
     seeds = range(given.seed, given.seed + given.n)
     models = (
-        published(given.files, given.every_factor)
-        if given.files
-        else (hard_models.generate(family, s) for s in seeds)
+        published(given.files, given.every_factor) if given.files else (generate(family, s) for s in seeds)
     )
     place = os.path.join(given.failures, family)
     counts, slow, began = Counter(), [], time.perf_counter()

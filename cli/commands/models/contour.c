@@ -108,6 +108,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
+    write_minima(w, &c->points[0].minima);
 }
 
 static const char *remark_of(const paritas_contour_point *point)

@@ -100,6 +100,7 @@ static void write_together(struct session *session, struct writer *w, const stru
     write_close(w);
     write_members(w, "p:n q:n ndof:z status:s test_stat:s", tested->point.p, tested->point.q, session->n_pois,
                   paritas_fit_status_name(worst_of(tested)), "t");
+    write_minima(w, &tested->point.minima);
 }
 
 /* Does a tested or best value lie at a bound, where the chi-squared law fails? */

@@ -47,6 +47,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_record_row(w, parameter_name(session, r->entries[i].parameter), "paritas_ranking_entry",
                          &r->entries[i]);
     write_close(w);
+    write_minima(w, r->n > 0 ? &r->entries[0].minima : &(paritas_minima){0});
     groups_write(w, &r->groups);
 }
 

@@ -169,6 +169,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
+    write_minima(w, scan->n > 0 ? &scan->points[0].minima : &(paritas_minima){0});
 }
 
 static void write_text(struct session *session, const void *result)
