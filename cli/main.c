@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include "base/platform.h"
 #include "other_programs.h"
+#include "outputs.h"
 #include "print/output.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static bool options_agree(const struct arguments *arguments)
                                                       : "");
         return false;
     }
-    return options_complete(arguments);
+    return options_complete(arguments) && outputs_apart(arguments);
 }
 
 static void write_counts(const struct session *session)

@@ -87,7 +87,7 @@ const struct option options_fit_engine[] = {
 
 const struct option options_output[] = {
     JSON_ROW,
-    {"--output-file", OPTION_TEXT, "FILE",
+    {"--output-file", OPTION_OUTPUT, "FILE",
      "write the answer there, whole or not at all; -: standard output, the default", .letter = 'o'},
     LAST_ROWS,
 };

@@ -8,6 +8,7 @@
 #include "base/context.h"
 
 #include "base/bytes.h"
+#include "base/platform.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,37 @@ void paritas_release_aligned(const paritas_allocator *allocator, void *memory)
     char *base;
     memcpy(&base, (char *)memory - sizeof base, sizeof base);
     allocator->release(allocator->user, base);
+}
+
+struct context_file {
+    struct context_file *next;
+    uint64_t volume, number;
+};
+
+bool paritas_has_read(const paritas_context *context, const struct platform_info *file)
+{
+    const struct context_file *at = context->read;
+    while (at && !(at->volume == file->volume && at->number == file->number)) at = at->next;
+    return at;
+}
+
+paritas_status paritas_note_read(paritas_context *context, const struct platform_info *file)
+{
+    if (paritas_has_read(context, file)) return PARITAS_OK;
+    struct context_file *one = paritas_allocate(context, 1, sizeof *one);
+    if (!one) return paritas_fail_memory(context);
+    *one = (struct context_file){context->read, file->volume, file->number};
+    context->read = one;
+    return PARITAS_OK;
+}
+
+void paritas_forget_read(paritas_context *context)
+{
+    while (context->read) {
+        struct context_file *next = context->read->next;
+        paritas_release(&context->allocator, context->read);
+        context->read = next;
+    }
 }
 
 struct arena_block {

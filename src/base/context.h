@@ -34,6 +34,7 @@ struct paritas_context {
     struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
     unsigned probe_milliseconds;   /* time limit of such a child; 0: as usual; for tests */
     char *cache;                   /* compiled kernels, drivers' verdicts; owned; NULL: none */
+    struct context_file *read;     /* histograms that were opened; owned */
     bool again;                    /* what the cache has is not read, and replaced */
     paritas_work work;             /* since it was opened */
     char message[2048];            /* last failure */
@@ -59,6 +60,11 @@ paritas_status paritas_require(paritas_context *context, const char *names, size
         const paritas_status try_status = (call);        \
         if (try_status != PARITAS_OK) return try_status; \
     } while (0)
+/* Remembers an opened file, and says whether it was opened: answers are not written over it. */
+struct platform_info;
+paritas_status paritas_note_read(paritas_context *context, const struct platform_info *file);
+bool paritas_has_read(const paritas_context *context, const struct platform_info *file);
+void paritas_forget_read(paritas_context *context);
 /* Calls the caller's function for notes. */
 void paritas_note(paritas_context *context, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Out of memory, with a fixed message. */

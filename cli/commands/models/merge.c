@@ -2,7 +2,7 @@
 #include "commands/models/toy_runs.h"
 
 static const struct option options[] = {
-    {"--output", OPTION_TEXT, "FILE", "the pooled store; must not exist", .letter = 'o'},
+    {"--output", OPTION_OUTPUT, "FILE", "the pooled store; must not exist", .letter = 'o'},
     {0},
 };
 

@@ -1,12 +1,13 @@
 """`python -m paritas convert`."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from .._engine import Error
-from ..command_line import DONE, NOT_WRITTEN, WRONG_INPUT, fail, write_output
+from ..command_line import DONE, NOT_WRITTEN, WRONG_COMMAND_LINE, WRONG_INPUT, fail, reads_output, write_output
 from . import datacard, histfactory_xml, hs3
 from .conversion import DEFAULT_CODES, Conversion, ConversionError, settings
 from .hs3_codes import WRITTEN
@@ -179,6 +180,11 @@ def _write(answer: Conversion, options: argparse.Namespace) -> None:
         write_output(json_text(answer.spec), options.output_file)
 
 
+def _written(options: argparse.Namespace) -> str:
+    xml = options.target == "xml"
+    return os.path.join(options.output_file, "FitConfig.xml") if xml else str(options.output_file)
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Default: the process's arguments. Returns the exit code; a wrong command line ends in SystemExit(2)."""
     parser = _parser()
@@ -189,6 +195,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         parser.error("--to datacard needs a file, beside which histograms go: -o FILE")
     if options.normsys_code == "lnN" and options.target != "datacard":
         parser.error("--normsys-code lnN is for --to datacard")
+    wrong = reads_output(_written(options), options.input)
+    if wrong:
+        return fail("convert", wrong, WRONG_COMMAND_LINE)
     writing = False
     try:
         source = options.source or _guess(options.input)

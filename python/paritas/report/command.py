@@ -71,4 +71,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     output = given.pop("output")
     command = ["python", "-m", "paritas", "report", *words]
     doubt = "not every fit converged; the page says which"
-    return write_page("paritas report", output, lambda: report(**given, command=command), doubt)
+    inputs = [given["workspace"], given["patchset"], *given["patches"]]
+    return write_page("paritas report", output, lambda: report(**given, command=command), doubt, inputs)

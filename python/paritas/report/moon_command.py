@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         made.append(moon_report(folder, command=["python", "-m", "paritas", "moon", *words], **options))
         return made[0]
 
-    code = write_page("paritas moon", output, make, "no sweep is used; the page says why")
+    code = write_page("paritas moon", output, make, "no sweep is used; the page says why", [folder])
     if numbers is not None and made:
         try:
             made[0].write_tables(numbers)
