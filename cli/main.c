@@ -73,10 +73,19 @@ static bool options_agree(const struct arguments *arguments)
     return options_complete(arguments) && outputs_apart(arguments);
 }
 
+/* The engine's --counts; another command may have an option of that name. */
+static bool wants_counts(const struct session *session)
+{
+    const struct given *given = option_given(session, "--counts");
+    for (const struct option *row = options_engine; given && row->name; row++)
+        if (given->option == row) return true;
+    return false;
+}
+
 static void write_counts(const struct session *session)
 {
     const paritas_work *work = paritas_work_done(session->context);
-    if (!work || !option_flag(session, "--counts")) return;
+    if (!work || !wants_counts(session)) return;
     fprintf(stderr,
             "fits: %" PRIu64 ", iterations: %" PRIu64 ", gradients: %" PRIu64 ", points: %" PRIu64 "\n",
             work->fits, work->iterations, work->gradients, work->points);

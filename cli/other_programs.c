@@ -57,7 +57,8 @@ static const struct other_option {
     {"--init-pars|--setParameters", "--init NAME=V", NULL},
     /* combine */
     {"-t|--expectSignal",
-     "--asimov MU --prefit; the expected values in every answer are after a fit to the data; `paritas generate` "
+     "--asimov MU --prefit; the expected values in every answer are after a fit to the data; `paritas "
+     "generate` "
      "draws toys",
      "hypotest|hypotest-toys|limit|significance"},
     {"-t|--expectSignal", "--ntoys N; -t -1 is --expected --at-start", "generate"},

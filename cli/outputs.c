@@ -13,8 +13,7 @@ static bool same_file(const char *a, const char *b)
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return false;
     const bool there = platform_info(a, &one), is_there = platform_info(b, &other);
     if (there != is_there) return false;
-    if (there)
-        return one.kind == PLATFORM_FILE && one.volume == other.volume && one.number == other.number;
+    if (there) return one.kind == PLATFORM_FILE && one.volume == other.volume && one.number == other.number;
     char *real = platform_behind_links(a), *other_real = platform_behind_links(b);
     const bool same = real && other_real && strcmp(real, other_real) == 0;
     free(real);
@@ -24,8 +23,9 @@ static bool same_file(const char *a, const char *b)
 
 static bool refuse(const struct arguments *arguments, const char *name, const char *path, const char *as)
 {
-    usage_error(arguments->command, "%s %s: the command %s that file, and would write over it: give another name",
-                name, path, as);
+    usage_error(arguments->command,
+                "%s %s: the command %s that file, and would write over it: give another name", name, path,
+                as);
     return false;
 }
 
@@ -41,7 +41,8 @@ static bool is_apart(const struct arguments *arguments, const struct given *outp
     const char *name = output->option->name, *path = output->text;
     for (size_t i = 0; i < arguments->n_operands && !arguments->command->in_place; i++)
         if (is_operand(arguments->operands[i], path)) return refuse(arguments, name, path, "reads");
-    for (const struct given *given = arguments->given; given < arguments->given + arguments->n_given; given++) {
+    for (const struct given *given = arguments->given; given < arguments->given + arguments->n_given;
+         given++) {
         const enum option_kind kind = given->option->kind;
         if (given->option == output->option || !same_file(given->text ? given->text : "-", path)) continue;
         if (kind == OPTION_INPUT || kind == OPTION_FILE) return refuse(arguments, name, path, "reads");

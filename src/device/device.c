@@ -14,7 +14,8 @@ paritas_status device_open(paritas_context *context, const char *name, const str
     if (!name) name = "cpu";
     if (strlen(name) < sizeof lower) {
         size_t i = 0;
-        for (; name[i] != '\0'; i++) lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
+        for (; name[i] != '\0'; i++)
+            lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
         lower[i] = '\0';
         name = lower;
     }

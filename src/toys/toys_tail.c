@@ -253,9 +253,10 @@ static paritas_status refuse_weights(const struct toy_pool *pool, const struct a
         "importance: weights degenerate: the p-value of %.10g rests on an effective number of %.3g toys with "
         "a statistic of at least %.6g, and needs %g. Draw more toys, or at other strengths%s",
         pool->place[h], answers->effective[h], result->q, LEAST_EFFECTIVE,
-        is_beyond(pool, result->mu_hat) ? "; the best fit is at or above all of them: where that is its upper "
-                                          "bound, widen the bound"
-                                        : "");
+        is_beyond(pool, result->mu_hat)
+            ? "; the best fit is at or above all of them: where that is its upper "
+              "bound, widen the bound"
+            : "");
 }
 
 static paritas_status put_result(struct tail *tail, paritas_hypotest_toys_result *result)
@@ -268,8 +269,7 @@ static paritas_status put_result(struct tail *tail, paritas_hypotest_toys_result
     result->effective_tested = found.effective[TOY_TESTED];
     result->effective_other = found.effective[TOY_OTHER];
     if (degenerate(&found, TOY_TESTED)) return refuse_weights(pool, &found, TOY_TESTED, result);
-    if (!discovery && degenerate(&found, TOY_OTHER))
-        return refuse_weights(pool, &found, TOY_OTHER, result);
+    if (!discovery && degenerate(&found, TOY_OTHER)) return refuse_weights(pool, &found, TOY_OTHER, result);
     result->clsb = found.p[TOY_TESTED].p;
     result->clsb_error = found.error[TOY_TESTED];
     if (!degenerate(&found, TOY_OTHER)) {

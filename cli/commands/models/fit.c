@@ -244,6 +244,19 @@ static void write_parameters(struct session *session, const struct fitted *fitte
     table_close(&table);
 }
 
+/* Why a free parameter has no error. */
+static void print_flat(struct session *session, const struct fitted *fitted)
+{
+    const char *lead = "\nNo error, as the likelihood is flat along it or its domain ends there:";
+    if (fitted->result.status != PARITAS_FIT_CONVERGED) return;
+    for (size_t i = 0; i < session->n_parameters; i++) {
+        if (fitted->states[i] != PARITAS_PARAMETER_FREE || !isnan(fitted->errors[i])) continue;
+        text_format(&session->out, "%s %s", lead, parameter_name(session, i));
+        lead = ",";
+    }
+    if (lead[0] == ',') text_format(&session->out, "\n");
+}
+
 /* Prints the parameters of interest with their correlations. */
 static void print_pois(struct session *session, const struct fitted *fitted)
 {
@@ -294,6 +307,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);
+    print_flat(session, fitted);
     if (option_flag(session, "--covariance")) write_correlations(session, fitted);
 }
 

@@ -127,7 +127,8 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "\n%zu values tested. ", r->n_scan);
     describe_fits(out, "fits", r->status, poi_name(session), r->n_scan > 0 ? r->mu_hat : NAN);
     describe_widening(session, r->bound_widened, r->upper_bound);
-    describe_curve(session, option_given(session, "--asimov") ? "Asimov" : "Observed", r->reason_obs, r->crossings_obs);
+    describe_curve(session, option_given(session, "--asimov") ? "Asimov" : "Observed", r->reason_obs,
+                   r->crossings_obs);
     for (int i = 0; i < 5; i++)
         describe_curve(session, curve_names[i], r->reason_exp[i], r->crossings_exp[i]);
 }

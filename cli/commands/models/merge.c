@@ -18,7 +18,7 @@ struct pool {
     paritas_store_run *run;
     uint64_t toys;
     struct text missing; /* "2/3, 3/3"; empty: all shards are there, with all their toys */
-    bool tested; /* the run tested one value, with this answer: */
+    bool tested;         /* the run tested one value, with this answer: */
     paritas_hypotest_toys_result test;
 };
 
@@ -65,7 +65,8 @@ static void find_missing(struct pool *pool, const struct shard *shards, size_t n
 {
     uint64_t hypotheses = 0;
     for (size_t k = 0; k < n; k++) {
-        const uint64_t wanted = shards[k].wanted, here = wanted > 0 ? (shards[k].toys + wanted - 1) / wanted : 1;
+        const uint64_t wanted = shards[k].wanted,
+                       here = wanted > 0 ? (shards[k].toys + wanted - 1) / wanted : 1;
         if (here > hypotheses) hypotheses = here;
     }
     const unsigned of = shards[0].of;
@@ -78,7 +79,8 @@ static void find_missing(struct pool *pool, const struct shard *shards, size_t n
         note_missing(pool, number, of);
         shown++;
     }
-    if (of == 0 && n == 1 && shards[0].toys < hypotheses * shards[0].wanted) text_format(&pool->missing, "toys");
+    if (of == 0 && n == 1 && shards[0].toys < hypotheses * shards[0].wanted)
+        text_format(&pool->missing, "toys");
 }
 
 /* Stores that say no shard, such as pools, are taken as they are. */
@@ -181,7 +183,8 @@ const struct command command_merge = {
     .summary = "pools stores of toys, the shards of one run",
     .description =
         "The stores must be of one run and share no toy. The pooled store has the rows of the uncut run, and "
-        "the answer is that run's. If a shard is missing or was killed, standard error names it, and the exit "
+        "the answer is that run's. If a shard is missing or was killed, standard error names it, and the "
+        "exit "
         "code is 1. Stores of other commands than `hypotest-toys` and `significance` are "
         "pooled and counted.",
     .groups = {GROUP_OPTIONS, GROUP_ANSWER},

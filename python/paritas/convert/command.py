@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from .._engine import Error
-from ..command_line import DONE, NOT_WRITTEN, WRONG_COMMAND_LINE, WRONG_INPUT, fail, reads_output, write_output
+from ..command_line import (
+    DONE,
+    NOT_WRITTEN,
+    WRONG_COMMAND_LINE,
+    WRONG_INPUT,
+    fail,
+    reads_output,
+    write_output,
+)
 from . import datacard, histfactory_xml, hs3
 from .conversion import DEFAULT_CODES, Conversion, ConversionError, settings
 from .hs3_codes import WRITTEN

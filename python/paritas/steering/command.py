@@ -4,7 +4,15 @@ import argparse
 import sys
 from typing import Optional, Sequence
 
-from ..command_line import DONE, NOT_WRITTEN, WRONG_COMMAND_LINE, WRONG_INPUT, fail, reads_output, write_output
+from ..command_line import (
+    DONE,
+    NOT_WRITTEN,
+    WRONG_COMMAND_LINE,
+    WRONG_INPUT,
+    fail,
+    reads_output,
+    write_output,
+)
 from ..convert.json_nodes import json_text
 from .configured import INPUTS, read
 from .places import SteeringError
