@@ -11,6 +11,28 @@ from .files import write_text
 DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = range(6)
 
 
+def add_card_options(add: Any) -> None:
+    """The program's options of datacards, for a parser's `add_argument`."""
+    add("-m", "--mass", metavar="M", help="what $MASS stands for in names of histograms; default: 120")
+    add(
+        "--map",
+        dest="maps",
+        metavar="PATTERN:NAME[VALUE,LOW,HIGH]",
+        action="append",
+        default=[],
+        help="NAME scales processes whose CHANNEL/PROCESS matches, in place of r (repeatable)",
+    )
+    add(
+        "--mask",
+        dest="masks",
+        metavar="CHANNEL",
+        action="append",
+        default=[],
+        help="leave a channel out of the likelihood (repeatable)",
+    )
+    add("--exact", action="store_true", help="read without Combine's roundings")
+
+
 def write_output(text: str, path: str) -> None:
     """Writes to a file, whole or not at all, or to standard output ("-"). Raises OSError."""
     if path == "-":

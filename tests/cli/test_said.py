@@ -25,7 +25,8 @@ def refused(code, *words, **options):
 
 
 @pytest.mark.parametrize(
-    "name, kind, data", [("uncorr_bkguncrt[0]", "normsys", {"hi": 1.1, "lo": 0.9}), ("uncorr_bkguncrt[1]", "normfactor", None)]
+    "name, kind, data",
+    [("uncorr_bkguncrt[0]", "normsys", {"hi": 1.1, "lo": 0.9}), ("uncorr_bkguncrt[1]", "normfactor", None)],
 )
 def test_two_parameters_of_one_name_are_refused(tmp_path, name, kind, data):
     def change(workspace):
@@ -91,7 +92,9 @@ def test_negative_auxiliary_counts_are_refused(tmp_path):
     assert "aux[1] is -3: a count cannot be negative" in refused(3, "fit", TWO, "--data", data)
 
     def change(workspace):
-        first_sample(workspace, 1)["modifiers"].append({"name": "a", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+        first_sample(workspace, 1)["modifiers"].append(
+            {"name": "a", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+        )
 
     data.write_text('{"main": [51, 48], "aux": [-0.5, 277, 50]}')
     assert run("fit", changed(tmp_path, change), "--data", data).returncode == 0
@@ -138,7 +141,10 @@ def test_flat_directions_are_said(tmp_path):
         workspace["observations"][0]["data"] = [71, 60]
 
     done = run("fit", changed(tmp_path, change), "--covariance")
-    assert "No error, as the likelihood is flat along it or its domain ends there: mu, other" in done.stdout and "nan" not in done.stdout
+    assert (
+        "No error, as the likelihood is flat along it or its domain ends there: mu, other" in done.stdout
+        and "nan" not in done.stdout
+    )
     assert "No error" not in run("fit", TWO).stdout
 
 
@@ -152,9 +158,13 @@ def two_channels(workspace):
 
 def test_a_masked_channel_has_no_degree_of_freedom(tmp_path):
     path = changed(tmp_path, two_channels)
-    alone, masked = (json.loads(run("gof", *words, "--json").stdout) for words in ([TWO], [path, "--mask", "other"]))
+    alone, masked = (
+        json.loads(run("gof", *words, "--json").stdout) for words in ([TWO], [path, "--mask", "other"])
+    )
     assert masked["ndof"] == alone["ndof"] == 1
-    assert masked["statistic"] == pytest.approx(alone["statistic"]) and masked["ks"] == pytest.approx(alone["ks"])
+    assert masked["statistic"] == pytest.approx(alone["statistic"]) and masked["ks"] == pytest.approx(
+        alone["ks"]
+    )
     assert json.loads(run("gof", path, "--json").stdout)["ndof"] == 2
     whole, part = (
         json.loads(run("compatibility", path, *words, "--json").stdout) for words in ([], ["--mask", "other"])
@@ -284,7 +294,10 @@ def test_combined_cards_have_the_histograms_beside_them(tmp_path):
         shutil.copy(os.path.join(ROOT, "tests", "datacard", name), card.parent)
     (tmp_path / "shapes.root").write_text("of something else")
     done = subprocess.run(
-        [PROGRAM, "combine", "a=folder/shapes.txt", "b=folder/shapes.txt"], cwd=tmp_path, capture_output=True, text=True
+        [PROGRAM, "combine", "a=folder/shapes.txt", "b=folder/shapes.txt"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     paths = [line.split()[3] for line in done.stdout.splitlines() if line.startswith("shapes")]
     assert done.returncode == 0 and paths and set(paths) <= {"folder/shapes.root", "FAKE"}

@@ -12,6 +12,7 @@ from ..command_line import (
     NOT_WRITTEN,
     WRONG_COMMAND_LINE,
     WRONG_INPUT,
+    add_card_options,
     fail,
     reads_output,
     write_output,
@@ -90,15 +91,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--histosys-code", choices=_numbers("histosys"), default="4p", help="default: 4p")
     add = parser.add_argument_group("Datacards").add_argument
-    add("-m", "--mass", metavar="M", help="what $MASS stands for in names of histograms; default: 120")
-    add(
-        "--mask",
-        metavar="CHANNEL",
-        action="append",
-        default=[],
-        help="leave a channel out of the likelihood (repeatable)",
-    )
-    add("--exact", action="store_true", help="read without Combine's roundings")
+    add_card_options(add)
     add = parser.add_argument_group("XML").add_argument
     add(
         "--rootdir",
@@ -149,7 +142,9 @@ def _read(options: argparse.Namespace, source: str) -> Conversion:
             options.input, options.rootdir, options.mount, constraints=options.constraints
         )
     if source == "datacard":
-        return datacard.read(options.input, mass=options.mass, masks=options.mask, exact=options.exact)
+        return datacard.read(
+            options.input, mass=options.mass, masks=options.masks, maps=options.maps, exact=options.exact
+        )
     codes = {kind: f"code{getattr(options, f'{kind}_code')}" for kind in DEFAULT_CODES}
     return Conversion(read_json(options.input), modifier_settings=settings(codes))
 
