@@ -121,7 +121,9 @@ def test_cards_have_their_options_everywhere(tmp_path):
         )
         assert done.returncode in (0, 1), done.stderr
         assert out.exists() and "mu" in out.read_text()
-        helped = subprocess.run([sys.executable, "-m", "paritas", *command, "--help"], capture_output=True, text=True)
+        helped = subprocess.run(
+            [sys.executable, "-m", "paritas", *command, "--help"], capture_output=True, text=True
+        )
         assert all(word in helped.stdout for word in ("--mass", "--map", "--mask", "--exact"))
 
 
@@ -132,3 +134,34 @@ def test_channel_xml_for_a_combination_names_the_cure(tmp_path):
     path.write_text('<Channel Name="c"></Channel>')
     with pytest.raises(paritas.Error, match="give the file whose <Input> elements name this one"):
         histfactory_xml.read(str(path), str(tmp_path))
+
+
+def test_a_long_fit_by_evolution_ends_when_it_is_interrupted(tmp_path):
+    """The fit runs in a process of its own, whose main thread gets the signal."""
+    import signal
+    import time
+
+    path = tmp_path / "long.py"
+    path.write_text(
+        "import paritas, sys\n"
+        f"model = paritas.Model.from_workspace({TWO!r})\n"
+        "print('now', flush=True)\n"
+        "try:\n"
+        "    model.fit(minimizer='de', population=60000, max_iterations=3000)\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(7)\n"
+    )
+    with subprocess.Popen([sys.executable, str(path)], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "now\n"
+        time.sleep(0.5)
+        began = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == 7 and time.monotonic() - began < 5
+
+
+def test_a_watched_fit_has_the_bits_of_others(model):
+    told = []
+    found = model.fit(minimizer="de", seed=3, progress=lambda done, total: told.append(done))
+    for threads in (1, 2):
+        again = model.fit_batch(np.tile(model.data, (5, 1)), minimizer="de", seed=3, threads=threads)
+        assert (again.values == found.values).all() and (again.twice_nll == found.twice_nll).all()
