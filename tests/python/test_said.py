@@ -1,4 +1,4 @@
-"""What Python says: words of ours for wrong numbers, short reprs, docstrings that teach, rows without data."""
+"""What Python says: our words for wrong numbers, short reprs, docstrings that teach, rows without data."""
 
 import inspect
 import os
