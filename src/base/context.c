@@ -148,35 +148,17 @@ void paritas_release_aligned(const paritas_allocator *allocator, void *memory)
     allocator->release(allocator->user, base);
 }
 
-struct context_file {
-    struct context_file *next;
-    uint64_t volume, number;
-};
-
 bool paritas_has_read(const paritas_context *context, const struct platform_info *file)
 {
-    const struct context_file *at = context->read;
-    while (at && !(at->volume == file->volume && at->number == file->number)) at = at->next;
-    return at;
+    for (size_t i = 0; i < context->n_read && i < FILES_REMEMBERED; i++)
+        if (context->read[i].volume == file->volume && context->read[i].number == file->number) return true;
+    return false;
 }
 
-paritas_status paritas_note_read(paritas_context *context, const struct platform_info *file)
+void paritas_note_read(paritas_context *context, const struct platform_info *file)
 {
-    if (paritas_has_read(context, file)) return PARITAS_OK;
-    struct context_file *one = paritas_allocate(context, 1, sizeof *one);
-    if (!one) return paritas_fail_memory(context);
-    *one = (struct context_file){context->read, file->volume, file->number};
-    context->read = one;
-    return PARITAS_OK;
-}
-
-void paritas_forget_read(paritas_context *context)
-{
-    while (context->read) {
-        struct context_file *next = context->read->next;
-        paritas_release(&context->allocator, context->read);
-        context->read = next;
-    }
+    if (paritas_has_read(context, file)) return;
+    context->read[context->n_read++ % FILES_REMEMBERED] = (struct context_file){file->volume, file->number};
 }
 
 struct arena_block {

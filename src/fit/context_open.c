@@ -139,7 +139,6 @@ void paritas_close(paritas_context *context)
     device_close(context->device);
     const paritas_allocator allocator = context->allocator;
     paritas_release(&allocator, context->cache);
-    paritas_forget_read(context);
     allocator.release(allocator.user, context);
 }
 
