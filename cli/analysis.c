@@ -113,6 +113,11 @@ paritas_status analysis_run(struct session *session)
     return run_once(session, analysis, NULL);
 }
 
+const char *data_word(const struct session *session)
+{
+    return option_given(session, "--asimov") ? "Asimov" : "observed";
+}
+
 const char *failure_word(paritas_fit_status status)
 {
     return status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(status);

@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include "base/platform.h"
 #include "other_programs.h"
+#include "outputs.h"
 #include "print/output.h"
 
 #include <errno.h>
@@ -69,15 +70,22 @@ static bool options_agree(const struct arguments *arguments)
                                                       : "");
         return false;
     }
-    return options_complete(arguments);
+    return options_complete(arguments) && outputs_apart(arguments);
+}
+
+/* The engine's --counts; another command may have an option of that name. */
+static bool wants_counts(const struct session *session)
+{
+    const struct given *given = option_given(session, "--counts");
+    for (const struct option *row = options_engine; given && row->name; row++)
+        if (given->option == row) return true;
+    return false;
 }
 
 static void write_counts(const struct session *session)
 {
     const paritas_work *work = paritas_work_done(session->context);
-    const struct option *row = find_option(session->arguments->command, "--counts", strlen("--counts"), 0);
-    /* synthetic days have another --counts, which is the library's */
-    if (!work || !row || option_of_library(row) || !option_flag(session, "--counts")) return;
+    if (!work || !wants_counts(session)) return;
     fprintf(stderr,
             "fits: %" PRIu64 ", iterations: %" PRIu64 ", gradients: %" PRIu64 ", points: %" PRIu64 "\n",
             work->fits, work->iterations, work->gradients, work->points);

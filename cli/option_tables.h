@@ -12,6 +12,8 @@ typedef enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
     OPTION_INPUT,  /* "-": standard input */
+    OPTION_FILE,   /* read, or a word in its place */
+    OPTION_OUTPUT, /* written; "-": standard output */
     OPTION_NUMBER, /* finite */
     OPTION_COUNT,  /* integer from 1 */
     OPTION_WHOLE,  /* integer below 2^64 */
@@ -92,6 +94,7 @@ struct command {
     struct option_group groups[GROUPS_MAX]; /* the last has no options */
     int (*run)(struct session *session);    /* a paritas_status; NULL: an analysis */
     struct analysis analysis, by_toys;      /* by_toys: --calc toys */
+    bool in_place;                          /* the answer may replace the operand */
     bool whole_sets;                        /* takes a patch set as a whole; an analysis by its cells */
     /* runs over many days: recycles memory */
     bool days;

@@ -57,9 +57,12 @@ static const struct other_option {
     {"--init-pars|--setParameters", "--init NAME=V", NULL},
     /* combine */
     {"-t|--expectSignal",
-     "expected values are in every answer; `paritas generate` draws toys, and --data FILE takes them",
+     "--asimov MU --prefit; the expected values in every answer are after a fit to the data; `paritas "
+     "generate` "
+     "draws toys",
      "hypotest|hypotest-toys|limit|significance"},
-    {"-t|--expectSignal", "--ntoys N", "toys|generate"},
+    {"-t|--expectSignal", "--ntoys N; -t -1 is --expected --at-start", "generate"},
+    {"-t|--expectSignal", "--ntoys N", "toys"},
     {"-t|--expectSignal",
      "--asimov MU, with --prefit as -t -1; `paritas generate` draws toys, and --data FILE takes them", NULL},
     {"--doLHscan", "`paritas scan` profiles", NULL},
@@ -82,7 +85,10 @@ static const struct other_option {
      NULL},
     {"--fixedSignalStrength", "--fix NAME=V", NULL},
     {"--toysH|-T", "--ntoys N", NULL},
-    {"--PO|-P", "--map 'PATTERN:NAME[VALUE,LOW,HIGH]' for --PO map=...", NULL},
+    {"-P", "--par NAME=LO:HI:N", "scan"},
+    {"-P", "--par NAME", "contour"},
+    {"-P", "--poi NAME", NULL},
+    {"--PO", "--map 'PATTERN:NAME[VALUE,LOW,HIGH]' for --PO map=...", NULL},
     {"--setParameterRanges|--rMin|--rMax|--bounds", "--range NAME=LO:HI", NULL},
     {"--algo", "`paritas fit --minos NAME` gives intervals, `paritas scan` profiles", NULL},
     /* espg-lunar-potential-map */

@@ -80,6 +80,10 @@ CLs at mu = 1: observed 0.05251553, expected 0.06445515
 upper limit:   observed 1.011572, expected 1.062355
 ```
 
+Where the library is in a folder that the system does not search, as below your home, the program does not
+start: "cannot open shared object file". Run `export LD_LIBRARY_PATH=$(pkg-config --variable=libdir paritas)`
+first, on macOS with `DYLD_LIBRARY_PATH`.
+
 With CMake use `find_package(Paritas)` and link `Paritas::paritas`. The text below comes from the headers. The
 tests compile and run the examples. Tables of all records, options and enumerations: [results](results.md).
 """

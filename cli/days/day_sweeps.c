@@ -6,21 +6,21 @@
 #include <string.h>
 
 const struct option options_sources[] = {
-    {"--theta", OPTION_TEXT, "FILE",
+    {"--theta", OPTION_FILE, "FILE",
      "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be "
      "the archive's"},
-    {"--polarity", OPTION_TEXT, "+1|-1|FILE",
+    {"--polarity", OPTION_FILE, "+1|-1|FILE",
      "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column "
      "polarity; default: --geometry, --mag, --spice, else -1"},
-    {"--geometry", OPTION_TEXT, "FILE",
+    {"--geometry", OPTION_FILE, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
      "(CSV)"},
-    {"--mag", OPTION_TEXT, "FILE|DIR",
+    {"--mag", OPTION_FILE, "FILE|DIR",
      "polarity, illumination and positions from the magnetometer's files, MAYYMMDD.TAB"},
     {"--spice", OPTION_TEXT, "DIR",
      "the same and the Sun's direction from SPICE kernels, where libcspice is installed; needs --attitude"},
-    {"--attitude", OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
-    {"--spacecraft-potential", OPTION_TEXT, "auto|V|FILE",
+    {"--attitude", OPTION_FILE, "FILE", "attitude.tab, the spin axis over time"},
+    {"--spacecraft-potential", OPTION_FILE, "auto|V|FILE",
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
      "spacecraft_potential",
      "auto"},

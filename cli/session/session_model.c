@@ -54,8 +54,23 @@ static paritas_status hold_matches(struct session *session, const struct given *
     return PARITAS_OK;
 }
 
+/* A name is given once: of two values one would be lost. Patterns may overlap. */
+static paritas_status check_repeats(struct session *session, const char *option)
+{
+    size_t at = 0;
+    for (const struct given *given; (given = option_next(session, option, &at));) {
+        size_t later = at;
+        for (const struct given *other; (other = option_next(session, option, &later));)
+            if (strcmp(given->text, other->text) == 0)
+                return usage_failure(session, "%s %s is given twice: give it once", option, given->text);
+    }
+    return PARITAS_OK;
+}
+
 paritas_status read_starts(struct session *session, double *start, unsigned char *fixed)
 {
+    TRY(check_repeats(session, "--init"));
+    TRY(check_repeats(session, "--fix"));
     unsigned char *flags = fixed ? fixed : arena_elements(session, session->n_parameters, 1);
     size_t at = 0, i;
     TRY(allocated(session));

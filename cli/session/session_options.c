@@ -59,16 +59,18 @@ const struct option options_model[] = {
 /* `fits`: f32 fits, ended by "; " */
 #define PRECISION_AUTO \
     "auto: f64 if the device is fast enough in it, else f32. Default: f64, if the device has it"
-#define ENGINE_ROWS(fits)                                                                                 \
-    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},                                \
-        {"--device", OPTION_TEXT, "NAME",                                                                 \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"},                            \
-        {"--precision", OPTION_CHOICE, "f64|f32|auto", "precision of the kernels; " fits PRECISION_AUTO}, \
-        {"--counts", OPTION_FLAG, NULL,                                                                   \
-         "standard error says at the end what it cost: fits, iterations, gradients, points"}
+#define ENGINE_ROWS(fits)                                                                              \
+    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},                             \
+        {"--device", OPTION_TEXT, "NAME",                                                              \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                         \
+    {                                                                                                  \
+        "--precision", OPTION_CHOICE, "f64|f32|auto", "precision of the kernels; " fits PRECISION_AUTO \
+    }
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
+    {"--counts", OPTION_FLAG, NULL,
+     "standard error says at the end what it cost: fits, iterations, gradients, points"},
     {"--no-polish", OPTION_FLAG, NULL,
      "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
      "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
@@ -87,7 +89,7 @@ const struct option options_fit_engine[] = {
 
 const struct option options_output[] = {
     JSON_ROW,
-    {"--output-file", OPTION_TEXT, "FILE",
+    {"--output-file", OPTION_OUTPUT, "FILE",
      "write the answer there, whole or not at all; -: standard output, the default", .letter = 'o'},
     LAST_ROWS,
 };

@@ -1,5 +1,6 @@
 /* session_workspace.c: the workspace of a run, patched. */
 #include "session/session.h"
+#include "outputs.h"
 #include "print/document_output.h"
 #include "base/platform.h"
 #include "paritas_datacard.h"
@@ -68,6 +69,7 @@ paritas_status load_workspace_of(struct session *session, const char *path)
     const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
     prepare_memory(path);
     TRY(read_document(session, path, &session->workspace));
+    TRY(refuse_read_output(session));
     if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
 }

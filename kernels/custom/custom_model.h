@@ -37,12 +37,14 @@ FN expectation expectation_zero(void)
     return y;
 }
 
-/* The user's function, for data i .. i + PACK - 1 of n. `x`: parameters; `data`: this fit's; `ints`, `reals`:
- * the host's tables. Past n answers do not count, and reads give 0 or another column. */
-#define EXPECTATION                                                                                \
-    FN expectation custom_expectation(u32 i, u32 n, GLOBAL const real *x, GLOBAL const real *data, \
-                                      CONSTANT u32 *ints, CONSTANT elem *reals)
-#define PARAMETER(j) PACK_OF(x[j])
-#define DATUM LOADP(data, i)
+/* The user's function, for data i .. i + PACK - 1 of n. `ints`, `reals`: the host's tables. Parameters and
+ * this fit's data have names that a user's variable would not have. Past n answers do not count, and reads
+ * give 0 or another column. */
+#define EXPECTATION                                                                       \
+    FN expectation custom_expectation(u32 i, u32 n, GLOBAL const real *model_x_,          \
+                                      GLOBAL const real *model_data_, CONSTANT u32 *ints, \
+                                      CONSTANT elem *reals)
+#define PARAMETER(j) PACK_OF(model_x_[j])
+#define DATUM LOADP(model_data_, i)
 #define COLUMN(k) LOADM(reals, (k) * n + i) /* columns of n in `reals` */
 #define OUTSIDE PK(1e30)                    /* a term outside its domain */

@@ -57,6 +57,7 @@ typedef int32_t elem_int;
 #define GLOBAL
 #define RESTRICT restrict
 #define CONSTANT const
+#define NOW(p) (*(const volatile u32 *)(p)) /* the host may lower it while kernels run */
 #define PRIVATE
 #define TABLE(type, name, n) static const type name[n]
 

@@ -35,6 +35,7 @@ typedef unsigned int u32;
 #define UNUSED
 #define GLOBAL
 #define CONSTANT const
+#define NOW(p) (*(p))
 #define PRIVATE
 #define RESTRICT __restrict__
 #define TABLE(type, name, n) static __device__ const type name[n]

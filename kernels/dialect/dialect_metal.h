@@ -32,6 +32,7 @@ typedef int elem_int;
 #define UNUSED __attribute__((unused))
 #define GLOBAL device
 #define CONSTANT device const /* too large for constant memory */
+#define NOW(p) (*(p))
 #define PRIVATE thread
 #define RESTRICT
 #define TABLE(type, name, n) const type name[n]

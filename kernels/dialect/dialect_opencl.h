@@ -32,6 +32,7 @@ typedef uint u32;
 #define UNUSED
 #define GLOBAL __global
 #define CONSTANT __global const /* too large for constant memory */
+#define NOW(p) (*(p))
 #define PRIVATE __private
 #define RESTRICT restrict
 #define TABLE(type, name, n) __constant type name[n]

@@ -215,7 +215,7 @@ FN void job_fit_de(JOB_PARAMETERS)
                reach = args[FIT_ARG_FLAGS] & FIT_FROM_NEAR ? JOB_REACH_NEAR : JOB_REACH;
     job_load_jobs(MODEL, args, in, rows);
     job_error_units(MODEL, DE_UNIT);
-    de_minimise(MODEL, part * JOB_EDM_TOLERANCE, args[FIT_ARG_ITERATIONS], args[FIT_ARG_MEMBERS], reach,
+    de_minimise(MODEL, part * JOB_EDM_TOLERANCE, args + FIT_ARG_ITERATIONS, args[FIT_ARG_MEMBERS], reach,
                 args[FIT_ARG_SEED_LOW], args[FIT_ARG_SEED_HIGH]);
     job_store_fit(MODEL, out, rows);
 }

@@ -1,8 +1,8 @@
 /* counted_form.h: a box's lower bound as a quadratic form in v = ln |U| and r from its centre.
  *
- * Its least in the box bounds the deviance. Where it is above a limit the box can be cut. The deviance is convex
- * in the box if its matrix of second derivatives is positive definite: then a lowest point inside is the only
- * one. */
+ * Its least in the box bounds the deviance. Where it is above a limit the box can be cut. The deviance is
+ * convex in the box if its matrix of second derivatives is positive definite: then a lowest point inside is
+ * the only one. */
 #pragma once
 
 #include "losscone/counted_bound.h"

@@ -203,15 +203,15 @@ FN real de_pull(MODEL_PARAMETERS)
 
 /* Fits from MODEL_X (within bounds); `members` >= 4 start within `reach` units. `tolerance`: of values.
  * Leaves the answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars: EDM is the squared projected
- * gradient, iterations are generations. */
-FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
-                    u32 key1)
+ * gradient, iterations are generations. A host that lowers max_generations ends the fit. */
+FN void de_minimise(MODEL_PARAMETERS, real tolerance, CONSTANT u32 *max_generations, u32 members, real reach,
+                    u32 key0, u32 key1)
 {
     real best = model_value(MODEL, 1), generations = R(0.0);
     real status = SELECT(best < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     de_populate(MODEL, members, best, reach, key0, key1);
     best = de_find_best(MODEL, members);
-    for (u32 generation = 1; generation <= max_generations && ANY(status == FIT_RUNNING); generation++) {
+    for (u32 generation = 1; generation <= NOW(max_generations) && ANY(status == FIT_RUNNING); generation++) {
         const mask running = status == FIT_RUNNING;
         generations = SELECT(running, generations + R(1.0), generations);
         best = de_generation(MODEL, generation, members, running, best, key0, key1);

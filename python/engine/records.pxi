@@ -241,25 +241,40 @@ cpdef object unmasked(object given):
             raise InvalidArgument("a masked array: its mask would be lost; fill or leave out masked numbers")
     return given
 
-cdef inline object contiguous(object given):
+cdef object converted(object given, str what):
+    """Of a list or an array of Python's numbers, which NumPy would not convert; other things are refused."""
+    cdef object array, shown = repr(given)
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind == "O":
+            return np.asarray(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        pass
+    shown = shown if len(shown) < 60 else f"{type(given).__name__} of {np.size(np.asarray(given, object))}"
+    raise InvalidArgument(f"{what}: numbers are wanted, in rows of equal length, not {shown}")
+
+cpdef object contiguous(object given, str what):
     """Contiguous float64; itself if it is."""
     unmasked(given)
     cdef int wanted = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
-    return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, wanted)
+    try:
+        return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, wanted)
+    except (TypeError, ValueError):
+        return converted(given, what)
 
 cdef object unfit(str what, str wanted, object given):
     return InvalidArgument(f"{what}: {wanted} wanted, the array given has shape {np.shape(given)}")
 
 cdef Array vector(object given, Py_ssize_t n, str what):
     """n numbers; None stays None."""
-    cdef cnp.ndarray array = None if given is None else contiguous(given)
+    cdef cnp.ndarray array = None if given is None else contiguous(given, what)
     if array is not None and (array.ndim != 1 or array.shape[0] != n):
         raise unfit(what, f"{n} numbers are", given)
     return held(array)
 
 cdef Array matrix(object given, Py_ssize_t n, str what):
     """Rows of n numbers; a vector is one row; None stays None."""
-    cdef cnp.ndarray array = None if given is None else contiguous(given)
+    cdef cnp.ndarray array = None if given is None else contiguous(given, what)
     if array is not None and array.ndim == 1:
         array = array.reshape(1, -1)
     if array is not None and (array.ndim != 2 or array.shape[1] != n):
@@ -268,7 +283,7 @@ cdef Array matrix(object given, Py_ssize_t n, str what):
 
 cdef Array array_of(object given, tuple shape, str what):
     """An array of this shape (-1: any length); None stays None."""
-    cdef object array = None if given is None else contiguous(given)
+    cdef object array = None if given is None else contiguous(given, what)
     cdef tuple found = shape if array is None else array.shape
     if len(found) != len(shape) or any([wanted not in (-1, length) for wanted, length in zip(shape, found)]):
         text = str(shape).replace("-1", "n")

@@ -150,6 +150,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Without what cannot be imported here: help() and tab completion ask for every name."""
+    """The public names, without what cannot be imported here: help() and tab completion ask for every one."""
     missing = {name for name in _NEEDED if find_spec(name) is None}
-    return sorted({*globals(), *_LAZY, *_MODULES} - missing)
+    own = {name for name in globals() if name.startswith("__")}
+    return sorted({*own, *__all__, *_MODULES} - missing)

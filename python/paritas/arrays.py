@@ -27,9 +27,21 @@ def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
     return found
 
 
-def numbers(values: Any) -> Floats:
-    """An array of float64; masked numbers are refused."""
-    return np.asarray(_engine.unmasked(values), dtype=np.float64)
+def numbers(values: Any, name: str = "values") -> Floats:
+    """An array of float64; masked numbers and what is no number are refused."""
+    found: Floats = _engine.contiguous(values, name)
+    return found
+
+
+def number(value: Any, name: str) -> float:
+    """One number."""
+    found = numbers(value, name)
+    if found.ndim:
+        raise _engine.InvalidArgument(
+            f"{name}: one number is wanted, not an array of shape {found.shape}; rows of values, one a fit, "
+            "are arrays (fits, parameters)"
+        )
+    return float(found)
 
 
 def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:

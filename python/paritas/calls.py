@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import numbers, whole
+from .arrays import number, numbers, whole
 from .devices import engine
 from .files import PathLike as Path
 from .keywords import Where, check_keywords
@@ -172,10 +172,13 @@ def job_of(
 def _bounds_of(model: Model, bounds: Bounds) -> tuple[Floats, Floats]:
     if isinstance(bounds, Mapping):
         lower, upper = np.array(model.lower_bounds), np.array(model.upper_bounds)
-        for name, (low, high) in bounds.items():
-            lower[model.index(name)], upper[model.index(name)] = low, high
+        for name, pair in bounds.items():
+            given = numbers(pair, f"bounds of {name}")
+            if given.shape != (2,):
+                raise _engine.InvalidArgument(f"bounds of {name}: a pair (low, high) is wanted, not {pair!r}")
+            lower[model.index(name)], upper[model.index(name)] = given
         return lower, upper
-    pairs = numbers(bounds)
+    pairs = numbers(bounds, "bounds")
     if pairs.shape[-2:] != (model.parameter_count, 2):
         raise _engine.InvalidArgument(
             f"bounds: {model.parameter_count} pairs (low, high) are wanted, "
@@ -216,5 +219,5 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Floats | None, others: An
         start = np.array(model.suggested_init if start is None else start)
         for given in named:
             for name, value in given.items():
-                start[..., model.index(name)] = value
+                start[..., model.index(name)] = number(value, name)
     return start

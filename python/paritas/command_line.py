@@ -2,13 +2,35 @@
 
 import os
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Optional, Sequence
 
 from ._engine import DeviceUnavailable, Error
 from .files import write_text
 
 #: the program's exit codes
 DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = range(6)
+
+
+def add_card_options(add: Any) -> None:
+    """The program's options of datacards, for a parser's `add_argument`."""
+    add("-m", "--mass", metavar="M", help="what $MASS stands for in names of histograms; default: 120")
+    add(
+        "--map",
+        dest="maps",
+        metavar="PATTERN:NAME[VALUE,LOW,HIGH]",
+        action="append",
+        default=[],
+        help="NAME scales processes whose CHANNEL/PROCESS matches, in place of r (repeatable)",
+    )
+    add(
+        "--mask",
+        dest="masks",
+        metavar="CHANNEL",
+        action="append",
+        default=[],
+        help="leave a channel out of the likelihood (repeatable)",
+    )
+    add("--exact", action="store_true", help="read without Combine's roundings")
 
 
 def write_output(text: str, path: str) -> None:
@@ -25,9 +47,26 @@ def fail(command: str, message: str, code: int) -> int:
     return code
 
 
-def write_page(command: str, output: str, make: Callable[[], Any], doubt: str) -> int:
+def reads_output(output: str, *inputs: Optional[str]) -> Optional[str]:
+    """What is wrong if the output is one of the inputs, also through links; else None."""
+    for path in inputs:
+        if path and os.path.isfile(path) and os.path.exists(output) and os.path.samefile(path, output):
+            return f"{output}: the command reads that file, and would write over it: give another name"
+    return None
+
+
+def write_page(
+    command: str,
+    output: str,
+    make: Callable[[], Any],
+    doubt: str,
+    inputs: Sequence[Optional[str]] = (),
+) -> int:
     """Makes a page (an HtmlPage) and writes it; returns the exit code. doubt: said if the page did not
-    converge."""
+    converge. inputs: files that the output may not be."""
+    wrong = reads_output(output, *inputs)
+    if wrong:
+        return fail(command, wrong, WRONG_COMMAND_LINE)
     folder = os.path.dirname(os.path.abspath(output))
     if output != "-" and (os.path.isdir(output) or not os.access(folder, os.W_OK)):
         reason = (

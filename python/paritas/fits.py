@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .arrays import whole
+from .arrays import numbers, whole
 from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
 from .keywords import Where, check_keywords, takes
 from .model import Model, ModelLike, model_of, several_names
@@ -105,6 +105,34 @@ def fit(
     )
 
 
+def _without_lost(model: Model, data: Any) -> tuple[Any, Any]:
+    """Rows of data that no fit can have (NaN, infinite, a negative count), and the data with others there."""
+    if data is None or np.ndim(data) != 2:
+        return data, None
+    rows = numbers(data, "data")
+    if rows.shape[1] < model.main_count:
+        return data, None
+    lost = ~np.isfinite(rows).all(axis=1) | (rows[:, : model.main_count] < 0).any(axis=1)
+    if not lost.any():
+        return rows, None
+    rows = np.array(rows)
+    rows[lost, : model.data_count] = model.data[: model.data_count]
+    return rows, lost
+
+
+def _lose(answers: Any, lost: Any) -> None:
+    """Rows without data have no answer, and the status of a fit outside the domain."""
+    if lost is None:
+        return
+    code = list(_engine.enumeration("paritas_fit_status")).index("non_finite")
+    for name in ("twice_nll", "edm"):
+        answers.results[name][lost] = np.nan
+    answers.results["status"][lost], answers.results["iterations"][lost] = code, 0
+    for array in (answers.parameters, answers.errors, answers.covariance):
+        if array is not None:
+            array[lost] = np.nan
+
+
 def fit_batch(
     model: ModelLike,
     data: ArrayLike | None = None,
@@ -124,7 +152,8 @@ def fit_batch(
     """N fits as one batch over lanes, threads and devices. Each result equals a single fit, bit for bit.
 
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
-    fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those. starts:
+    fit. Without the leading N, or by name, they hold for all. A row of data with NaN or a negative count has
+    the status "non_finite", as in sessions. errors, covariance: also return those. starts:
     of each fit, as of `fit`."""
     model = model_of(model)
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
@@ -139,9 +168,11 @@ def fit_batch(
             f"rows of data, init, bounds and fixed: {', '.join(map(str, counts))}; their numbers must agree"
         )
     options = _options(minimizer, max_iterations, population, seed)
+    data, lost = _without_lost(model, data)
     with Call(fit_batch, model, given, "fits") as call:
         job = job_of(model, data, init, bounds, fixed, rows=n, **_several(starts))
         answers = _engine.fit(model, job, options, errors, covariance, False, call.engine, call.tell)
+    _lose(answers, lost)
     return FitBatch(
         answers.results,
         names=model.parameter_names,

@@ -119,7 +119,7 @@ def _together(model: Model, mu: Any, names: list[str], test_stat: str, given: An
             "hypotest: test_stat is for one parameter of interest; several are tested by their profile "
             "likelihood ratio"
         )
-    values = numbers(mu)
+    values = numbers(mu, "mu")
     if values.shape != (len(names),):
         raise _engine.InvalidArgument(
             f"hypotest: mu: {len(names)} values are wanted, one for each of {', '.join(names)}, not {mu!r}"
@@ -137,7 +137,11 @@ def upper_limit(
     test_stat: str = "qtilde",
     **given: Unpack[StatisticKeywords],
 ) -> LimitResult:
-    """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
+    """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative.
+
+    >>> import paritas
+    >>> round(paritas.upper_limit("examples/two_bins.json").limit_obs, 4)
+    1.0116"""
     model = model_of(model)
     with Call(upper_limit, model, given, "limit") as call:
         found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
@@ -145,7 +149,11 @@ def upper_limit(
 
 
 def significance(model: ModelLike, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
-    """Discovery: p0 and Z, observed and expected for mu = 1."""
+    """Discovery: p0 and Z, observed and expected for mu = 1.
+
+    >>> import paritas
+    >>> round(paritas.significance("examples/two_bins.json").Z_exp, 2)
+    1.88"""
     model = model_of(model)
     with Call(significance, model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
@@ -163,7 +171,7 @@ def scan(
     check_keywords(scan, given)
     if values is not None:
         names = list(parameters) or [poi_of(model)]
-        points = numbers(values).reshape(-1, len(names))
+        points = numbers(values, "values").reshape(-1, len(names))
     else:
         if not parameters or any(
             not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in parameters
@@ -208,7 +216,7 @@ def contour(
         raise _engine.InvalidArgument(f"contour: a region has two parameters, not {len(names)}")
     if points < 4:
         raise _engine.InvalidArgument(f"points {points}: a contour needs 4 or more")
-    which, levels = [model.index(name) for name in names], np.atleast_1d(numbers(confidence))
+    which, levels = [model.index(name) for name in names], np.atleast_1d(numbers(confidence, "confidence"))
     with Call(contour, model, given, "contour") as call:
         found = _engine.contour(model, call.job, which, levels, points, call.engine, call.tell)
     return ContourResult(
@@ -289,7 +297,7 @@ def predict(
     job = job_of(model, data, init, bounds, fixed)
     covariance = best.covariance if best.converged else None
     before, after = _engine.predict(model, job, best.values, covariance)
-    observed = model.data if data is None else numbers(data)
+    observed = model.data if data is None else numbers(data, "data")
     channels = [
         ChannelPrediction(
             name=channel.name,

@@ -35,6 +35,33 @@ _DEFAULTS = {
 }
 
 
+#: what keywords of several functions are, for their docstrings
+_DESCRIBED = {
+    "level": "of CLs, 1 less the confidence level",
+    "test_stat": '"qtilde", "q" or "q0"',
+    "n": "toys, of tests of each hypothesis",
+    "seed": "toy t depends on it and t alone",
+    "device": 'a name that `devices` lists, or "auto"; None: as set_defaults says',
+    "precision": '"f64", "f32" (polished in f64) or "auto"',
+    "threads": "of the CPU; 0: all",
+    "progress": "True for a bar, or a function of (finished jobs, all jobs)",
+    "init": "starts, by name or as an array (parameters,); the rest is the model's",
+    "bounds": "by name as (low, high), or as an array (parameters, 2)",
+    "fixed": "names, values by name, or an array (parameters,) of flags",
+    "data": "array (main + auxiliary,), counts of events first; None: observed",
+    "max_iterations": "of each fit; 0: the method's own, 200",
+    "starts": "fits behind each number; 1: the usual start alone; 0: more at signs of several minima",
+    "poi": "name of the parameter of interest; None: the model's",
+    "fix_aux": "keep auxiliary data as observed",
+    "shard": "(i, n): draw part i, from 1, of n",
+    "minimizer": '"auto" (quasi-Newton if faster) or "newton"',
+    "store": "an SQLite file that keeps every toy",
+    "resume": "continue an existing store",
+    "keep": "return every toy",
+    "importance": "importance sampling: True, or the strengths at which to draw",
+}
+
+
 def default(struct: str, name: str) -> Any:
     """What an option of the library is by default."""
     return options(struct)[name].default
@@ -59,6 +86,30 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         parameters = [*own, *shared, *others]
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         function.needs_poi = "poi" in keywords.__annotations__  # type: ignore[attr-defined]
+        function.__doc__ = _taught(function, shared)
+
+
+def _taught(function: Callable[..., Any], shared: Sequence[inspect.Parameter]) -> str:
+    """The docstring with the shared keywords, and the numbers of the result with their units."""
+    lines = [inspect.cleandoc(function.__doc__ or "")]
+    own = [
+        one
+        for name, one in inspect.signature(function, follow_wrapped=False).parameters.items()
+        if name in _DESCRIBED and one not in shared and f"{name}:" not in lines[0]
+    ]
+    described = [*own, *shared]
+    if described:
+        lines += ["", "Keywords:"]
+    for one in described:
+        lines.append(f"    {one.name}: {_DESCRIBED[one.name]}. Default: {one.default!r}.")
+    returned = str(function.__annotations__.get("return", ""))
+    record = getattr(function.__globals__.get(returned), "record", None)
+    if record is not None:
+        lines += ["", f"Returns a {returned}:"]
+        for field in record.fields:
+            unit = f" ({field.unit})" if field.unit else ""
+            lines.append(f"    {field.key}: {field.doc}{unit}.")
+    return "\n".join(lines)
 
 
 def _described(option: Option) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .arrays import number, numbers
 from .documents import DocumentLike, document, names_of
 from .interpolation import codes_of
 from .keywords import Place, engine_of, takes
@@ -39,12 +40,15 @@ class Channel:
     slice: slice
 
 
-def _read(workspace: DocumentLike, maps: list[str]) -> _engine.Document:
-    if not maps:
+def _read(workspace: DocumentLike, mass: Any, maps: list[str], exact: bool) -> _engine.Document:
+    if mass is None and not maps and not exact:
         return document(workspace, "workspace")
     if not isinstance(workspace, (str, os.PathLike)):
-        raise TypeError(f"maps go with the path of a datacard, not with {type(workspace).__name__}")
-    return _engine.Document.read(os.fspath(workspace), maps=maps)
+        raise TypeError(
+            f"mass, maps and exact go with the path of a datacard, not with {type(workspace).__name__}"
+        )
+    given = None if mass is None else str(mass)
+    return _engine.Document.read(os.fspath(workspace), given, [], maps, exact)
 
 
 class Model(_engine.Model):
@@ -68,6 +72,8 @@ class Model(_engine.Model):
         modifier_settings: Mapping[str, Any] | None = None,
         masks: Iterable[str] = (),
         maps: Iterable[str] = (),
+        mass: float | str | None = None,
+        exact: bool = False,
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace; a path may be a datacard's) with JSON patches
         applied in order. measurement None: the first; poi: "" for none, None for the measurement's; several
@@ -75,13 +81,13 @@ class Model(_engine.Model):
         normsys_code 0, 1, "2c", 4 (default) or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for
         modifiers without a code of their own; "code1" is 1. clips: lower limits of expected rates of a
         sample, of a bin. modifier_settings: the codes as pyhf and `convert` have them; a type that they do
-        not name keeps its default. masks: channels left out of the likelihood, see Workspace.mask. maps: of a
-        datacard's path, see Workspace.read."""
+        not name keeps its default. masks: channels left out of the likelihood, see Workspace.mask. mass,
+        maps, exact: of a datacard's path, see Workspace.read."""
         if modifier_settings is not None:
             if normsys_code is not None or histosys_code is not None:
                 raise ValueError("give modifier_settings, or normsys_code and histosys_code, not both")
             normsys_code, histosys_code = codes_of(modifier_settings).values()
-        found = _read(workspace, names_of(maps))
+        found = _read(workspace, mass, names_of(maps), exact)
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
         hidden = names_of(masks)
@@ -174,9 +180,9 @@ class Model(_engine.Model):
         if isinstance(values, Mapping):
             found = np.array(self.suggested_init)
             for name, value in values.items():
-                found[self.index(name)] = value
+                found[self.index(name)] = number(value, name)
             return found
-        return np.ascontiguousarray(_engine.unmasked(values), dtype=np.float64)
+        return numbers(values, "values")
 
     def twice_nll(
         self,

@@ -134,8 +134,14 @@ class Record:
 
     __hash__ = None  # type: ignore[assignment]
 
+    #: what a short repr shows; empty: everything
+    _shown: ClassVar[tuple[str, ...]] = ()
+
     def __repr__(self) -> str:
-        items = ", ".join(f"{name}={value!r}" for name, value in self._items().items())
+        if self._shown:
+            shown = ", ".join(f"{name}={_short(getattr(self, name))}" for name in self._shown)
+            return f"<{type(self).__name__}: {shown}>"
+        items = ", ".join(f"{name}={_listed(value)}" for name, value in self._items().items())
         return f"{type(self).__name__}({items})"
 
     def _title(self) -> str:
@@ -153,6 +159,18 @@ class Record:
             if isinstance(value, Record) and not isinstance(value, Rows):
                 rows += value._html_rows()
         return rows
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (np.ndarray, list)):
+        return "[" + ", ".join(map(_short, value)) + "]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _listed(value: Any) -> str:
+    """Lists of results by their number."""
+    many = isinstance(value, list) and len(value) > 0 and isinstance(value[0], Record)
+    return f"<{len(value)} {type(value[0]).__name__}>" if many else repr(value)
 
 
 def _converged(record: Any) -> bool:

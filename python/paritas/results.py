@@ -186,6 +186,8 @@ class Minima(fields.minima):
 class HypotestResult(fields.hypotest_result):
     """Test of one value of the parameter of interest."""
 
+    _shown = ("mu", "CLs_obs", "CLs_exp", "mu_hat", "status")
+
 
 def _found(numbers: Floats) -> Floats:
     """Numbers before the first NaN."""
@@ -200,6 +202,8 @@ class LimitResult(fields.limit_result):
 
     level: float
     scan: list[HypotestResult]
+
+    _shown = ("level", "limit_obs", "limit_exp", "mu_hat", "status")
 
     @property
     def crossings_obs(self) -> Floats:  # type: ignore[override]

@@ -9,6 +9,7 @@ toys, for the fits to the data."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
@@ -258,6 +259,14 @@ def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelL
     return {name: Model(patches.apply(given, name).document, **options) for name in names}, ordered
 
 
+def _is_bare(background: ModelLike) -> bool:
+    """Has a workspace no modifier? It is no model then; the first signal at 0 has its rates."""
+    if isinstance(background, Model):
+        return False
+    channels = json.loads(document(background, "workspace").text()).get("channels", [])
+    return not any(sample["modifiers"] for channel in channels for sample in channel["samples"])
+
+
 def look_elsewhere(
     background: ModelLike,
     models: Mapping[str, ModelLike] | Sequence[ModelLike] | PatchSet | Path,
@@ -284,16 +293,18 @@ def look_elsewhere(
             upcrossed = default("paritas_look_elsewhere_request", "upcrossed")
     names = list(models) if isinstance(models, Mapping) else [str(k) for k in range(len(models))]
     listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
-    common = model_of(background)
+    bare = _is_bare(background) and bool(listed)
+    common = listed[0] if bare else model_of(background)
     upcrossed = upcrossed or 0.0
     options = _options(common, n, seed, {**given, "keep": False})
     chosen: Mapping[str, Any] = given
     effort: dict[str, Any] = {key: chosen[key] for key in ("starts", "max_iterations") if key in chosen}
     with Call(look_elsewhere, common, given, "toys") as call:
         jobs = [job_of(model, **effort) for model in listed]
-        found = _engine.look_elsewhere(
-            common, listed, jobs, call.job, upcrossed, options, call.engine, call.tell
+        held = (
+            job_of(common, fixed={common.poi_name: 0.0}, **effort) if bare and common.poi_name else call.job
         )
+        found = _engine.look_elsewhere(common, listed, jobs, held, upcrossed, options, call.engine, call.tell)
     return LookElsewhereResult(found.result, points=LookElsewherePoints(found.points, names=names))
 
 

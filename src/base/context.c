@@ -8,6 +8,7 @@
 #include "base/context.h"
 
 #include "base/bytes.h"
+#include "base/platform.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,19 @@ void paritas_release_aligned(const paritas_allocator *allocator, void *memory)
     char *base;
     memcpy(&base, (char *)memory - sizeof base, sizeof base);
     allocator->release(allocator->user, base);
+}
+
+bool paritas_has_read(const paritas_context *context, const struct platform_info *file)
+{
+    for (size_t i = 0; i < context->n_read && i < FILES_REMEMBERED; i++)
+        if (context->read[i].volume == file->volume && context->read[i].number == file->number) return true;
+    return false;
+}
+
+void paritas_note_read(paritas_context *context, const struct platform_info *file)
+{
+    if (paritas_has_read(context, file)) return;
+    context->read[context->n_read++ % FILES_REMEMBERED] = (struct context_file){file->volume, file->number};
 }
 
 struct arena_block {

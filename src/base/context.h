@@ -17,6 +17,11 @@
 
 struct paritas_device; /* src/device/device.h */
 
+#define FILES_REMEMBERED 1024 /* without memory of their own: results leave none in a context */
+struct context_file {
+    uint64_t volume, number;
+};
+
 struct paritas_context {
     paritas_allocator allocator;
     unsigned threads;
@@ -34,9 +39,11 @@ struct paritas_context {
     struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
     unsigned probe_milliseconds;   /* time limit of such a child; 0: as usual; for tests */
     char *cache;                   /* compiled kernels, drivers' verdicts; owned; NULL: none */
-    bool again;                    /* what the cache has is not read, and replaced */
-    paritas_work work;             /* since it was opened */
-    char message[2048];            /* last failure */
+    struct context_file read[FILES_REMEMBERED]; /* histograms that were opened, the last of them */
+    size_t n_read;
+    bool again;         /* what the cache has is not read, and replaced */
+    paritas_work work;  /* since it was opened */
+    char message[2048]; /* last failure */
 };
 
 /* Stores the message (cut; control bytes as \xNN) and returns `status`: return paritas_fail(context,
@@ -59,6 +66,10 @@ paritas_status paritas_require(paritas_context *context, const char *names, size
         const paritas_status try_status = (call);        \
         if (try_status != PARITAS_OK) return try_status; \
     } while (0)
+/* Remembers an opened file, and says whether it was opened: answers are not written over it. */
+struct platform_info;
+void paritas_note_read(paritas_context *context, const struct platform_info *file);
+bool paritas_has_read(const paritas_context *context, const struct platform_info *file);
 /* Calls the caller's function for notes. */
 void paritas_note(paritas_context *context, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Out of memory, with a fixed message. */

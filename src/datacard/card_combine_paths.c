@@ -38,15 +38,22 @@ static const char *way(const struct combination *all, const char *from, const ch
     return join(all, up, rest, *rest == '\0' ? "" : "/");
 }
 
+/* Is the file in the current folder, and not beside the card? A file beside it is the card's. */
+static bool is_as_named(const struct combination *all, const char *folder, const char *file)
+{
+    const char *beside = join(all, folder, file, "");
+    return beside && !platform_exists(beside) && platform_exists(file);
+}
+
 const char *card_path_moved(const struct combination *all, const struct card_part *part, const char *file)
 {
     char from[PLATFORM_PATH_MAX], to[PLATFORM_PATH_MAX];
     const char *path = part->card.path;
     const size_t length = (size_t)(platform_file_name(path) - path);
-    const bool as_named = platform_exists(file);
     if (card_same(file, "FAKE") || platform_is_absolute(file)) return file;
-    const char *folder = arena_text(all->arena, as_named ? "" : path, as_named ? 0 : length);
+    const char *folder = arena_text(all->arena, path, length);
     if (!folder) return NULL;
+    if (is_as_named(all, folder, file)) folder = "";
     if (!all->folder) return join(all, folder, file, "");
     if (!platform_real_path(all->folder, from) || !platform_real_path(*folder == '\0' ? "." : folder, to))
         return join(all, folder, file, "");

@@ -33,6 +33,29 @@ static bool may_find_nothing(const struct card_line *line, uint32_t options)
     return card_same(line->words[AT_CHANNEL].text, "*") || has_option(line, options, "ifexists");
 }
 
+/* Said, unless the card says `ifexists`: a misspelt name would do nothing without a word. */
+static void note_nothing(const struct card *card, const struct card_line *line)
+{
+    if (!has_option(line, AT_NAME, "ifexists"))
+        paritas_note(card->context, "%s:%u: the edit matches nothing, and changes nothing", card->path,
+                     line->number);
+}
+
+static paritas_status refuse_unknown(const struct card *card, const struct card_line *line, uint32_t word)
+{
+    return card_refuse(card, line, word, "no nuisance is \"%.100s\": mend the name, or drop the edit",
+                       line->words[word].text);
+}
+
+/* What an edit that found nothing comes to. */
+static paritas_status found_nothing(const struct card *card, const struct card_line *line, bool may_lack,
+                                    uint32_t word)
+{
+    if (!may_lack) return refuse_unknown(card, line, word);
+    note_nothing(card, line);
+    return PARITAS_OK;
+}
+
 /* Fills `chosen`, one flag a column. */
 static paritas_status choose_columns(struct card *card, const struct card_line *line, bool may_lack,
                                      bool **chosen)
@@ -50,6 +73,7 @@ static paritas_status choose_columns(struct card *card, const struct card_line *
         flags[k] = process == CARD_MATCHES && channel == CARD_MATCHES;
         any = any || flags[k];
     }
+    if (!any && may_lack) note_nothing(card, line);
     if (any || may_lack) return PARITAS_OK;
     return card_refuse(card, line, AT_PROCESS,
                        "no process \"%.100s\" is in a channel \"%.100s\": mend the names",
@@ -63,12 +87,6 @@ static struct card_nuisance *find_nuisance(const struct card *card, const struct
     struct card_nuisance *at = after ? after->next : card->nuisances;
     while (at && !card_same(at->name, name)) at = at->next;
     return at;
-}
-
-static paritas_status refuse_unknown(const struct card *card, const struct card_line *line, uint32_t word)
-{
-    return card_refuse(card, line, word, "no nuisance is \"%.100s\": mend the name, or drop the edit",
-                       line->words[word].text);
 }
 
 /* Does the word, a regular expression, mean this name? */
@@ -185,7 +203,7 @@ static paritas_status edit_drop(struct card *card, const struct card_line *line)
         for (uint32_t k = 0; does && k < card->n_columns; k++)
             if (chosen[k]) at->values[k].none = true;
     }
-    return found || may_lack ? PARITAS_OK : refuse_unknown(card, line, AT_NAME);
+    return found ? PARITAS_OK : found_nothing(card, line, may_lack, AT_NAME);
 }
 
 /* Histograms keep the name that the nuisance had. */
@@ -286,7 +304,7 @@ static paritas_status edit_merge(struct card *card, const struct card_line *line
             at->values[k].none = true;
         }
     }
-    return found || may_lack ? PARITAS_OK : refuse_unknown(card, line, AT_LAW);
+    return found ? PARITAS_OK : found_nothing(card, line, may_lack, AT_LAW);
 }
 
 /* Each value becomes two, of two nuisances. */
@@ -313,7 +331,7 @@ static paritas_status edit_split(struct card *card, const struct card_line *line
         for (uint32_t k = 0; k < card->n_columns; k++)
             if (chosen[k]) at->values[k].none = true;
     }
-    return found || may_lack ? PARITAS_OK : refuse_unknown(card, line, AT_NAME);
+    return found ? PARITAS_OK : found_nothing(card, line, may_lack, AT_NAME);
 }
 
 /* Turns lognormals over: p2n those that grow, n2p those that fall. */
@@ -340,7 +358,7 @@ static paritas_status edit_flip(struct card *card, const struct card_line *line)
             value->high = 1.0 / value->high;
         }
     }
-    return found || may_lack ? PARITAS_OK : refuse_unknown(card, line, AT_NAME);
+    return found ? PARITAS_OK : found_nothing(card, line, may_lack, AT_NAME);
 }
 
 static paritas_status change_law(const struct card *card, const struct card_line *line, enum card_law law,
@@ -373,14 +391,16 @@ static paritas_status edit_law(struct card *card, const struct card_line *line)
 {
     enum card_law law;
     TRY(need_words(card, line, 5, "changepdf NAME LAW"));
-    bool does;
+    bool found = false, does;
     if (!card_law_of(line->words[4].text, &law))
         return card_refuse(card, line, 4, "unknown law \"%.100s\": use lnN, lnU, trG, gmM or a shape",
                            line->words[4].text);
     for (struct card_nuisance *at = card->nuisances; at; at = at->next) {
         TRY(matches(card, line, 3, at->name, &does));
+        found = found || does;
         if (does) TRY(change_law(card, line, law, at));
     }
+    if (!found) note_nothing(card, line);
     return PARITAS_OK;
 }
 

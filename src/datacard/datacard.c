@@ -112,7 +112,7 @@ static bool is_card(const struct file_bytes *bytes)
 {
     size_t at = 0;
     while (at < bytes->length && strchr(" \t\r\n", bytes->at[at])) at++;
-    if (at == bytes->length || strchr("{[\"<\xef", bytes->at[at])) return false;
+    if (at == bytes->length || strchr("{[\"<\xef\x1f", bytes->at[at])) return false; /* 1f: gzip */
     return !(bytes->length > 5 && memcmp(bytes->at, "root\0", 5) == 0);
 }
 

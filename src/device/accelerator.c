@@ -191,7 +191,8 @@ static paritas_status compile(const struct accelerator_build *build, const char 
     if (!accelerator->told) { /* may take as long as the rest */
         accelerator->told = true;
         paritas_note(context, "device %s: compiling kernels%s%s", accelerator->device->name,
-                     key ? ", which the next run finds in " : "", key ? context->cache : "");
+                     key && kernel_cache_writable(context) ? ", which the next run finds in " : "",
+                     key && kernel_cache_writable(context) ? context->cache : "");
     }
     TRY(accelerator_check(context, accelerator, "compiling a kernel", enter(accelerator)));
     paritas_status status = accelerator->operations->compile(build, &binary, &size);

@@ -10,7 +10,15 @@
 paritas_status device_open(paritas_context *context, const char *name, const struct device_request *request,
                            struct paritas_device **device)
 {
+    char lower[64]; /* names are lower case, and are found in any case */
     if (!name) name = "cpu";
+    if (strlen(name) < sizeof lower) {
+        size_t i = 0;
+        for (; name[i] != '\0'; i++)
+            lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
+        lower[i] = '\0';
+        name = lower;
+    }
     if (strcmp(name, "auto") == 0) return automatic_open(context, request, device);
     /* the cache remembers what a child found, so a driver is tried once, not by every command */
     return context->cache ? verdict_open(context, name, request, device, NULL)

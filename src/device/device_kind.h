@@ -44,6 +44,7 @@ struct device_launch {
     unsigned lanes;                         /* 0: by `touched` */
     double cost;                            /* per job, about 2 ps each; 0: unknown, worth a thread */
     bool usual_teams;                       /* no larger teams for few rows */
+    uint32_t *limit;                        /* in `args`, of jobs that may take long: 0 ends them; or NULL */
     const struct device_progress *progress; /* may be NULL */
 };
 

@@ -75,6 +75,17 @@ static void make_folders(char *path)
     }
 }
 
+bool kernel_cache_writable(paritas_context *context)
+{
+    char *inside = path_of(context, "x", "");
+    if (!inside) return false;
+    make_folders(inside);
+    paritas_release(&context->allocator, inside);
+    struct platform_info found;
+    return platform_info(context->cache, &found) && found.kind == PLATFORM_FOLDER &&
+           platform_writable(context->cache);
+}
+
 void kernel_cache_write(paritas_context *context, const char *key, const void *binary, size_t size)
 {
     char *path = path_of(context, key, ""), *temporary = path_of(context, key, ".XXXXXX");

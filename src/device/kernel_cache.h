@@ -12,4 +12,6 @@ bool kernel_cache_key(paritas_context *context, const char *made_by, const char 
  * where the context asks anew. */
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size);
 /* Writes a temporary file, renames it; makes missing folders. */
+/* Will a later run find what is written now? Makes the folder. */
+bool kernel_cache_writable(paritas_context *context);
 void kernel_cache_write(paritas_context *context, const char *key, const void *binary, size_t size);

@@ -274,6 +274,7 @@ paritas_status rows_fits_run(paritas_context *context, struct paritas_device *de
     if (call->entry == model->family->fit[PARITAS_MINIMIZER_DE]) {
         plan.slab += DE_MEMORY(model->n_slots, (size_t)call->args[FIT_ARG_MEMBERS]);
         plan.cost = 0.0; /* a population's cost is unknown */
+        plan.limit_arg = FIT_ARG_ITERATIONS;
     }
     return launch_run(context, device, &plan, call->n);
 }

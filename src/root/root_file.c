@@ -212,6 +212,7 @@ static paritas_status read_top(paritas_context *context, struct root_file *file)
     if (!platform_info_open(file->file, &about)) return unreadable(context, file);
     if (about.kind != PLATFORM_FILE)
         return root_refuse(context, file, "", "a ROOT file is read at many places: this is no file");
+    paritas_note_read(context, &about);
     file->size = about.size;
     const size_t n = about.size < sizeof header ? (size_t)about.size : sizeof header;
     TRY(read_at(context, file, 0, n, header));

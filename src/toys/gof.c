@@ -60,6 +60,10 @@ static struct distances distances_of(const paritas_model *model, const double *o
     if (channels == 0) return (struct distances){(double)NAN, (double)NAN};
     for (size_t c = 0, first = 0; c < channels; c++) {
         const size_t n = paritas_model_channel_bins(model, c);
+        if (frozen_is_masked(paritas_model_frozen(model), first)) {
+            first += n;
+            continue;
+        }
         const struct distances one = channel_distances(n, observed + first, expected + first);
         sum.ks += one.ks;
         sum.ad += one.ad;
@@ -82,21 +86,52 @@ static paritas_status describe_distances(struct infer *infer, const double *para
     return PARITAS_OK;
 }
 
-static void describe(const struct infer *infer, const struct infer_profile *profile,
-                     paritas_gof_result *result)
+/* Does a parameter change the rate of a bin in the likelihood? Tried where fits start, as at the best fit a
+ * strength of 0 hides what it scales. `reals`: room for a point and two rows of data. */
+static paritas_status acts(struct infer *infer, size_t i, double *reals, bool *does)
 {
     const struct frozen *frozen = paritas_model_frozen(infer->model);
-    size_t counted = 0, unconstrained = 0;
-    const double *widths = infer->widths;
+    double *point = reals, *before = point + infer->n_parameters, *after = before + infer->n_data;
+    const double lower = frozen->lower[i], upper = frozen->upper[i];
+    for (size_t k = 0; k < infer->n_parameters; k++)
+        point[k] = frozen->init[k] != 0.0 ? frozen->init[k] : 0.5 * fmin(1.0, frozen->upper[k]);
+    TRY(infer_expected(infer, point, before));
+    point[i] = point[i] + 0.5 <= upper ? point[i] + 0.5 : 0.5 * (lower + upper);
+    TRY(infer_expected(infer, point, after));
+    *does = false;
+    for (size_t k = 0; k < frozen->n_main; k++)
+        *does = *does || (!frozen_is_masked(frozen, k) && before[k] != after[k]);
+    return PARITAS_OK;
+}
+
+/* Free parameters without a constraint that take a degree of freedom. */
+static paritas_status count_unconstrained(struct infer *infer, size_t *n)
+{
+    double *reals = infer_reals(infer, infer->n_parameters + 2 * infer->n_data, 1);
+    TRY(infer_memory(infer));
+    *n = 0;
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        bool does = isnan(infer->widths[i]) && !infer->base.fixed[i];
+        if (does && paritas_model_frozen(infer->model)->masked) TRY(acts(infer, i, reals, &does));
+        *n += does;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status describe(struct infer *infer, const struct infer_profile *profile,
+                               paritas_gof_result *result)
+{
+    const struct frozen *frozen = paritas_model_frozen(infer->model);
+    size_t counted = 0, unconstrained;
+    TRY(count_unconstrained(infer, &unconstrained));
     result->saturated = saturated_model(infer);
     for (size_t i = 0; i < frozen->n_main; i++) counted += !frozen_is_masked(frozen, i);
-    for (size_t i = 0; i < infer->n_parameters; i++)
-        unconstrained += isnan(widths[i]) && !infer->base.fixed[i];
     result->twice_nll = profile->result.twice_nll;
     result->statistic = result->twice_nll - result->saturated;
     result->ndof = counted > unconstrained ? counted - unconstrained : 0;
     result->p = chi2_survival(result->statistic, (double)result->ndof);
     result->status = profile->result.status;
+    return PARITAS_OK;
 }
 
 paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job,
@@ -111,7 +146,7 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
     if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));
     if (status == PARITAS_OK) status = infer_free_fit(&infer, &best);
     if (status == PARITAS_OK) status = fit_notes_profile(&infer, &best);
-    if (status == PARITAS_OK) describe(&infer, &best, result);
+    if (status == PARITAS_OK) status = describe(&infer, &best, result);
     if (status == PARITAS_OK) status = describe_distances(&infer, best.parameters, result);
     infer_close(&infer);
     return status;
@@ -177,7 +212,7 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
     const paritas_gof_algorithm algo = options->algo;
     TRY(toy_fits_best(infer, &best, &point));
     TRY(toy_fits_expect(infer, options, point, &expected));
-    describe(infer, &best, gof);
+    TRY(describe(infer, &best, gof));
     TRY(describe_distances(infer, point, gof));
     struct tail tail = {.infer = infer,
                         .algo = algo,

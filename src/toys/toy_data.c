@@ -201,11 +201,24 @@ struct reading {
 #define wrong(reading, format, ...) \
     paritas_fail((reading)->context, PARITAS_INVALID_INPUT, "%s: " format, (reading)->path, __VA_ARGS__)
 
+/* Is datum `i` a count: of a bin, or the auxiliary one of a Poisson constraint? */
+static bool is_count(const struct reading *r, size_t i)
+{
+    size_t first = r->n_main;
+    if (i < first) return frozen_counts(paritas_model_frozen(r->model), i);
+    for (size_t s = 0; s < paritas_model_set_count(r->model) && first <= i; s++) {
+        const paritas_parameter_set set = paritas_model_set(r->model, s);
+        if (strncmp(set.constraint, "constrained", sizeof "constrained" - 1) != 0) continue;
+        if (i < first + set.n) return strcmp(set.constraint, "constrained_by_poisson") == 0;
+        first += set.n;
+    }
+    return false;
+}
+
 /* `place` names the array in messages, and `first` is the number of its first datum. */
 static paritas_status read_numbers(const struct reading *r, const char *place, const struct json *array,
                                    size_t first, size_t n, double *values)
 {
-    const struct frozen *frozen = paritas_model_frozen(r->model);
     struct json_walk walk;
     size_t i = 0;
     if (!json_is(array, JSON_ARRAY))
@@ -215,7 +228,7 @@ static paritas_status read_numbers(const struct reading *r, const char *place, c
     for (const struct json *one = json_walk_first(&walk, array); one; one = json_walk_next(&walk), i++) {
         if (!json_is(one, JSON_NUMBER))
             return wrong(r, "%s[%zu] is %s, not a number", place, i, json_type_name(one));
-        if (first + i < r->n_main && frozen_counts(frozen, first + i) && one->number < 0.0)
+        if (one->number < 0.0 && is_count(r, first + i))
             return wrong(r, "%s[%zu] is %.10g: a count cannot be negative", place, i, one->number);
         values[i] = one->number;
     }

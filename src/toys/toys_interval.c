@@ -285,6 +285,10 @@ paritas_status paritas_interval_toys(paritas_context *context, const paritas_mod
     *result = (paritas_interval_toys_result)PARITAS_INIT(paritas_interval_toys_result);
     TRY(toys_refuse_shards(context, &search.options, "an interval"));
     TRY(toys_share(context, &search.options, &first, &search.end));
+    if ((double)search.end * request.level < 1.0)
+        return paritas_refuse(
+            context, "`n` %llu: toys that few have no p-value near the level of %.4g: draw at least %.0f",
+            (unsigned long long)search.end, request.level, ceil(1.0 / request.level));
     search.level = request.level;
     search.progress = (struct interval_progress){.report = context->progress,
                                                  .user = context->progress_user,

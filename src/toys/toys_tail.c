@@ -237,14 +237,26 @@ static paritas_status expected_band(struct tail *tail, double band[5], double er
     return PARITAS_OK;
 }
 
+/* No toy is drawn beyond a bound: a best fit there is more extreme than all of them. */
+static bool is_beyond(const struct toy_pool *pool, double mu_hat)
+{
+    double largest = pool->place[0];
+    for (int k = 1; k < pool->n_places; k++) largest = fmax(largest, pool->place[k]);
+    return mu_hat >= largest;
+}
+
 static paritas_status refuse_weights(const struct toy_pool *pool, const struct answers *answers, int h,
-                                     double q)
+                                     const paritas_hypotest_toys_result *result)
 {
     return paritas_fail(
         pool->context, PARITAS_NOT_CONVERGED,
         "importance: weights degenerate: the p-value of %.10g rests on an effective number of %.3g toys with "
-        "a statistic of at least %.6g, and needs %g. Draw more toys, or at other strengths",
-        pool->place[h], answers->effective[h], q, LEAST_EFFECTIVE);
+        "a statistic of at least %.6g, and needs %g. Draw more toys, or at other strengths%s",
+        pool->place[h], answers->effective[h], result->q, LEAST_EFFECTIVE,
+        is_beyond(pool, result->mu_hat)
+            ? "; the best fit is at or above all of them: where that is its upper "
+              "bound, widen the bound"
+            : "");
 }
 
 static paritas_status put_result(struct tail *tail, paritas_hypotest_toys_result *result)
@@ -256,9 +268,8 @@ static paritas_status put_result(struct tail *tail, paritas_hypotest_toys_result
     find_answers(tail, &found);
     result->effective_tested = found.effective[TOY_TESTED];
     result->effective_other = found.effective[TOY_OTHER];
-    if (degenerate(&found, TOY_TESTED)) return refuse_weights(pool, &found, TOY_TESTED, result->q);
-    if (!discovery && degenerate(&found, TOY_OTHER))
-        return refuse_weights(pool, &found, TOY_OTHER, result->q);
+    if (degenerate(&found, TOY_TESTED)) return refuse_weights(pool, &found, TOY_TESTED, result);
+    if (!discovery && degenerate(&found, TOY_OTHER)) return refuse_weights(pool, &found, TOY_OTHER, result);
     result->clsb = found.p[TOY_TESTED].p;
     result->clsb_error = found.error[TOY_TESTED];
     if (!degenerate(&found, TOY_OTHER)) {

@@ -125,7 +125,7 @@ BAD_FILES = [
     ("--expected-data", '{"main": [50, -52], "aux": [100, 36]}', "main[1] is -52"),
     ("--expected-data", '{"main": [50, 52], "aux": [100, 36], "extra": []}', "not 'extra'"),
     ("--expected-data", "true", "data are an array, or an object"),
-    ("--expected-data", "[50, 52, -1, 36]", "an auxiliary count has the expectation -1"),
+    ("--expected-data", "[50, 52, -1, 36]", "the array[2] is -1: a count cannot be negative"),
 ]
 
 

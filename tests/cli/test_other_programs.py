@@ -64,7 +64,7 @@ LETTERS = {name: set(re.findall(r"^  (-.),", run(*name.split(), "--help").stdout
         ("limit x -M HybridNew", "limit has no option -M: -M HybridNew is `paritas limit --calc toys`"),
         ("fit x -M Others", "fit has no option -M: the command is the method"),
         ("-M Impacts x", "there is no command '-M': -M Impacts is `paritas ranking` here"),
-        ("limit x -t -1", "limit has no option -t: expected values are in every answer"),
+        ("limit x -t -1", "limit has no option -t; paritas says --asimov MU --prefit"),
         ("fit x -t -1", "fit has no option -t; paritas says --asimov MU"),
         (
             "limit x --run blind",

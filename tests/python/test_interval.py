@@ -114,9 +114,10 @@ def test_a_value_without_probability_is_outside():
     assert found.lower == pytest.approx(0.82, abs=0.1) and found.upper == pytest.approx(8.25, abs=0.3)
 
 
-def test_an_edge_has_no_error_if_no_value_is_surely_out():
-    found = paritas.interval_toys(workspace(5), 1, level=0.1)
-    assert math.isnan(found.upper_error)
+def test_toys_too_few_for_the_level_are_refused():
+    with pytest.raises(paritas.InvalidArgument, match="draw at least 10"):
+        paritas.interval_toys(workspace(5), 9, level=0.1)
+    assert paritas.interval_toys(workspace(5), 10, level=0.1).upper_error > 0
 
 
 def test_a_missing_upper_edge_has_its_reason(tmp_path):

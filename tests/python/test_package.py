@@ -364,8 +364,9 @@ def test_a_batch_says_which_row_is_wrong():
     model = model_of("two_bins")
     rows = np.tile(model.data, (5, 1))
     rows[3, 0] = -1.0
-    with pytest.raises(paritas.InvalidArgument, match=r"^job 3: data\[0\]: "):
-        model.fit_batch(rows)
+    with pytest.raises(paritas.InvalidArgument, match=r"^job 3: start of mu: "):
+        model.fit_batch(init=np.where(rows[:, :3] < 0, np.nan, model.suggested_init))
+    assert list(model.fit_batch(rows).converged) == [True, True, True, False, True]
     with pytest.raises(paritas.InvalidArgument, match=r"^data\[0\]: "):
         model.fit(data=rows[3])
     with pytest.raises(paritas.InvalidArgument, match="5, 2; their numbers must agree"):

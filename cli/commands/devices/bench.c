@@ -22,7 +22,7 @@ static const struct option options[] = {
     {"--threads", OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
     {"--precision", OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
      "f64"},
-    {"--save", OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
+    {"--save", OPTION_OUTPUT, "FILE", "keep the measurements there, as JSON; -: standard output"},
     {"--sweeps", OPTION_COUNT, "N", "of losscone and kappa", "200"},
     {"--baseline", OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},

@@ -173,7 +173,8 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 
 static double correlation_of(const struct session *session, const struct fitted *fitted, size_t i, size_t j)
 {
-    return fitted->covariance[i * session->n_parameters + j] / (fitted->errors[i] * fitted->errors[j]);
+    const double scale = fitted->errors[i] * fitted->errors[j];
+    return scale > 0.0 ? fitted->covariance[i * session->n_parameters + j] / scale : NAN;
 }
 
 /* The ten largest. */
@@ -206,11 +207,18 @@ static void write_correlations(struct session *session, const struct fitted *fit
     table_close(&table);
 }
 
+/* Five, and more where an error would have fewer than four digits. */
+static int decimals_of(double error)
+{
+    const double wanted = isfinite(error) && error > 0.0 ? ceil(3.0 - log10(error)) : 0.0;
+    return wanted > 5.0 ? (int)fmin(wanted, 17.0) : 5;
+}
+
 static void write_minos(struct table *table, double down, double up)
 {
     char texts[2][32] = {"-", "-"};
-    if (!isnan(down)) snprintf(texts[0], sizeof texts[0], "%.5f", down);
-    if (!isnan(up)) snprintf(texts[1], sizeof texts[1], "%+.5f", up);
+    if (!isnan(down)) snprintf(texts[0], sizeof texts[0], "%.*f", decimals_of(-down), down);
+    if (!isnan(up)) snprintf(texts[1], sizeof texts[1], "%+.*f", decimals_of(up), up);
     table_format(table, "%s %s", texts[0], texts[1]);
 }
 
@@ -224,8 +232,9 @@ static void write_parameters(struct session *session, const struct fitted *fitte
     for (size_t i = 0; i < session->n_parameters; i++) {
         const paritas_parameter_state state = fitted->states[i];
         table_text(&table, parameter_name(session, i));
-        table_decimal(&table, fitted->values[i], 5);
-        table_decimal(&table, fitted->errors[i], 5);
+        const int decimals = decimals_of(fitted->errors[i]);
+        table_decimal(&table, fitted->values[i], decimals);
+        table_decimal(&table, fitted->errors[i], decimals);
         table_decimal(
             &table,
             state == PARITAS_PARAMETER_FIXED ? NAN : (fitted->values[i] - fitted->centres[i]) / widths[i], 3);
@@ -233,6 +242,19 @@ static void write_parameters(struct session *session, const struct fitted *fitte
         table_text(&table, state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state));
     }
     table_close(&table);
+}
+
+/* Why a free parameter has no error. */
+static void print_flat(struct session *session, const struct fitted *fitted)
+{
+    const char *lead = "\nNo error, as the likelihood is flat along it or its domain ends there:";
+    if (fitted->result.status != PARITAS_FIT_CONVERGED) return;
+    for (size_t i = 0; i < session->n_parameters; i++) {
+        if (fitted->states[i] != PARITAS_PARAMETER_FREE || !isnan(fitted->errors[i])) continue;
+        text_format(&session->out, "%s %s", lead, parameter_name(session, i));
+        lead = ",";
+    }
+    if (lead[0] == ',') text_format(&session->out, "\n");
 }
 
 /* Prints the parameters of interest with their correlations. */
@@ -285,6 +307,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);
+    print_flat(session, fitted);
     if (option_flag(session, "--covariance")) write_correlations(session, fitted);
 }
 

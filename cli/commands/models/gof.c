@@ -45,8 +45,13 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct gof *g = result;
     write_string(w, "algo", option_text(session, "--algo"));
-    write_fields(w, "paritas_gof_result", &g->formula, "twice_nll", "p");
-    write_fields(w, "paritas_gof_result", &g->formula, "ks", "ad");
+    const int algo = option_constant(session, "--algo", "paritas_gof_algorithm");
+    const paritas_gof_result *r = &g->formula;
+    if (algo == PARITAS_GOF_SATURATED)
+        write_fields(w, "paritas_gof_result", r, "twice_nll", "p");
+    else /* without degrees of freedom, so toys alone have a p-value */
+        write_members(w, "twice_nll:n statistic:n", r->twice_nll, algo == PARITAS_GOF_KS ? r->ks : r->ad);
+    write_fields(w, "paritas_gof_result", r, "ks", "ad");
     if (by_toys_asked(session)) {
         write_record(w, "paritas_gof_toys_result", &g->by_toys);
         toy_run_write(w, &g->toys);

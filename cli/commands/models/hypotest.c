@@ -3,6 +3,7 @@
 #include "print/record_output.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct option options[] = {
@@ -187,7 +188,9 @@ static void write_text(struct session *session, const void *result)
         return;
     }
     text_format(out, "Test of %s = %.6g with %s\n\n", poi_name(session), r->mu, statistic_name(session));
-    table_open(&table, out, "|observed|expected -2s|-1s|median|+1s|+2s|", "l p p p p p p l");
+    char headers[80];
+    snprintf(headers, sizeof headers, "|%s|expected -2s|-1s|median|+1s|+2s|", data_word(session));
+    table_open(&table, out, headers, "l p p p p p p l");
     table_text(&table, quantity(session));
     write_cells(&table, result);
     table_close(&table);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 static const struct option options[] = {
     LIBRARY_ROWS(PARITAS_LIMIT_REQUEST_OPTIONS, paritas_limit_request),
@@ -118,13 +119,16 @@ static void write_text(struct session *session, const void *result)
     struct table table;
     text_format(out, "Upper limit on %s at CLs = %.4g%s\n\n", poi_name(session), level_of(session),
                 level_hint(session));
-    table_open(&table, out, "observed|expected -2s|-1s|median|+1s|+2s|", "6 6 6 6 6 6 l");
+    char headers[80];
+    snprintf(headers, sizeof headers, "%s|expected -2s|-1s|median|+1s|+2s|", data_word(session));
+    table_open(&table, out, headers, "6 6 6 6 6 6 l");
     write_cells(&table, result);
     table_close(&table);
     text_format(out, "\n%zu values tested. ", r->n_scan);
     describe_fits(out, "fits", r->status, poi_name(session), r->n_scan > 0 ? r->mu_hat : NAN);
     describe_widening(session, r->bound_widened, r->upper_bound);
-    describe_curve(session, "Observed", r->reason_obs, r->crossings_obs);
+    describe_curve(session, option_given(session, "--asimov") ? "Asimov" : "Observed", r->reason_obs,
+                   r->crossings_obs);
     for (int i = 0; i < 5; i++)
         describe_curve(session, curve_names[i], r->reason_exp[i], r->crossings_exp[i]);
 }
@@ -213,7 +217,7 @@ static void write_text_toys(struct session *session, const void *result)
     text_format(out, "Upper limit on %s at CLs = %.4g, by toys%s\n\n", poi_name(session), level_of(session),
                 level_hint(session));
     table_open(&table, out, "|limit|error|asymptotic|", "l 4 2 4 l");
-    table_row(&table, "observed", r->limit_obs, r->limit_obs_error, r->asymptotic_obs,
+    table_row(&table, data_word(session), r->limit_obs, r->limit_obs_error, r->asymptotic_obs,
               r->reached_obs ? "" : beyond);
     for (int i = 0; i < 5; i++)
         table_row(&table, curve_names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i],

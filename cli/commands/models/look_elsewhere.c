@@ -24,6 +24,8 @@ struct look {
     struct patches patches;
     struct place *places;
     size_t n, n_open;
+    const paritas_model *background;
+    paritas_job background_job;
     int ordered; /* along the only number of each patch */
     paritas_look_elsewhere_point *points;
     paritas_look_elsewhere_result result;
@@ -56,6 +58,48 @@ static paritas_status name_patch(struct look *look, paritas_status status)
     return paritas_fail(look->session->context, status, "%s%s", look->places[k].patch->name, end + 1);
 }
 
+static bool has_modifiers(const struct json *root)
+{
+    const struct json *channels = json_get(root, "channels");
+    for (const struct json *channel = channels ? channels->first : NULL; channel; channel = channel->next) {
+        const struct json *samples = json_get(channel, "samples");
+        for (const struct json *one = samples ? samples->first : NULL; one; one = one->next) {
+            const struct json *modifiers = json_get(one, "modifiers");
+            if (modifiers && modifiers->count > 0) return true;
+        }
+    }
+    return false;
+}
+
+/* A background without modifiers has no parameter, and is no model. The first patch without its signal is the
+ * same. */
+static paritas_status hold_first_signal(struct look *look)
+{
+    const struct session *first = &look->places[0].session;
+    const size_t n = first->n_parameters, poi = (size_t)poi_of(first);
+    double *start = arena_numbers(look->session, n);
+    unsigned char *fixed = arena_elements(look->session, n, 1);
+    TRY(allocated(look->session));
+    look->background = first->model;
+    look->background_job = first->job;
+    look->background_job.start = memcpy(start, first->job.start, n * sizeof *start);
+    look->background_job.fixed = memcpy(fixed, first->job.fixed, n);
+    start[poi] = 0.0;
+    fixed[poi] = 1;
+    return PARITAS_OK;
+}
+
+static paritas_status load_background(struct look *look)
+{
+    struct session *session = look->session;
+    if (!has_modifiers(look->patches.background->root)) return hold_first_signal(look);
+    session->poi_if_there = poi_name(&look->places[0].session);
+    TRY(load_model(session));
+    look->background = session->model;
+    look->background_job = session->job;
+    return PARITAS_OK;
+}
+
 /* The background's model stays in the command's session. */
 static paritas_status load_places(struct look *look)
 {
@@ -82,8 +126,7 @@ static paritas_status load_places(struct look *look)
     }
     TRY(check_poi(look));
     session->progress.on = progress; /* sessions that share a context end it */
-    session->poi_if_there = poi_name(&look->places[0].session);
-    return load_model(session);
+    return load_background(look);
 }
 
 static paritas_status run_toys(struct look *look)
@@ -101,8 +144,8 @@ static paritas_status run_toys(struct look *look)
         .n_points = look->n,
         .models = models,
         .jobs = jobs,
-        .background = session->model,
-        .background_job = &session->job,
+        .background = look->background,
+        .background_job = &look->background_job,
         .upcrossed = look->ordered ? option_number(session, "--upcrossed") : 0.0,
         .points = look->points};
     look->result.size = sizeof look->result;

@@ -4,7 +4,7 @@
 #include "session/session.h"
 
 #define OPTION_GROUPS                                                                                       \
-    {"--groups", OPTION_TEXT, "FILE|NAME=PATTERN",                                                          \
+    {"--groups", OPTION_FILE, "FILE|NAME=PATTERN",                                                          \
      "also the parts of the error by groups of parameters (repeatable). Patterns have * and ?, and commas " \
      "between them. FILE: a JSON object of names and patterns"}
 

@@ -30,7 +30,7 @@ static void write_text(struct session *session, const void *result)
     const paritas_significance_result *r = result;
     struct table table;
     table_open(&table, &session->out, "|Z|p0", "l .4 5");
-    table_row(&table, "observed", r->z, r->p0);
+    table_row(&table, data_word(session), r->z, r->p0);
     table_row(&table, "expected for 1", r->z_exp, r->p0_exp);
     table_close(&table);
     text_format(&session->out, "\n");
@@ -95,7 +95,7 @@ static void write_text_toys(struct session *session, const void *result)
     describe_fits(out, "fits to the data", t->test.status, poi_name(session), t->test.mu_hat);
     text_format(out, "\n");
     table_open(&table, out, "|Z|error|p0|error", "l r 2 5 2");
-    write_z(&table, "observed", r->z, r->z_at_least);
+    write_z(&table, data_word(session), r->z, r->z_at_least);
     table_row(&table, r->z_error, r->p0, r->p0_error);
     write_z(&table, "expected for 1", r->z_exp, r->z_exp_at_least);
     table_row(&table, r->z_exp_error, r->p0_exp, r->p0_exp_error);

@@ -23,7 +23,7 @@ const struct option options_toys[] = {
     SEED_ROW,
     {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
     FIX_AUX_ROW,
-    {"--store", OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
+    {"--store", OPTION_OUTPUT, "FILE", "keep every toy in this SQLite database"},
     {"--resume", .library = "paritas_toys_options", .needs = "--store FILE"},
     LAST_TOY_ROWS,
 };

@@ -12,7 +12,7 @@ enum { EDGES = 0 PARITAS_TRUE_EDGE_LIST(PARITAS_COUNT_ITEM) };
 
 static const struct option options[] = {
     {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
-    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--theta", OPTION_FILE, "FILE", "theta.tab, inclinations of the cells; default: built in"},
     LIBRARY_ROW("--normalisation", paritas_day_options),
     LIBRARY_ROW("--sunlight", paritas_day_options),
     {0},

@@ -17,7 +17,7 @@ static const struct option options[] = {
     {"--start", OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
     LIBRARY_ROW("--seed", paritas_synthetic_options),
     {"--exact", OPTION_FLAG, NULL, "numbers that read back to the same bits; default: the archive's digits"},
-    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--theta", OPTION_FILE, "FILE", "theta.tab, inclinations of the cells; default: built in"},
     LIBRARY_ROW("--background", paritas_losscone_options),
     LIBRARY_ROW("--beam-width", paritas_losscone_options),
     LIBRARY_ROW("--beam-sigma", paritas_losscone_options),

@@ -12,7 +12,8 @@ static const struct option options[] = {
     {0},
 };
 
-/* Beside the answer, where some parameter has another name or scale than in the card. */
+/* Beside the answer to a card; empty if all parameters have the names and scales of the card, so that none of
+ * an earlier answer stays there. */
 static paritas_status write_names(struct session *session)
 {
     const char *path = option_text(session, "--output-file");
@@ -23,7 +24,8 @@ static paritas_status write_names(struct session *session)
     text_open(&text, &session->context->allocator);
     char *beside = arena_elements(session, strlen(path) + sizeof ".map", 1);
     paritas_status status = allocated(session);
-    if (status == PARITAS_OK && names->root->count > 0) {
+    const bool card = paritas_is_datacard(session->arguments->operands[0]);
+    if (status == PARITAS_OK && (card || names->root->count > 0)) {
         sprintf(beside, "%s.map", path);
         json_write(&text, names->root, 4, true);
         text_append(&text, "\n", 1);
@@ -75,7 +77,8 @@ const struct command command_convert = {
     .summary = "a CMS datacard as a workspace",
     .description =
         "Beside FILE of -o, FILE.map has the parameters that are named or scaled otherwise than in "
-        "the card. Commands on workspaces take the card itself, too. A workspace is written again, with "
+        "the card; {}: none. Commands on workspaces take the card itself, too. A workspace is written again, "
+        "with "
         "sorted keys and its patches. Python reads XML and HS3, and writes them and cards: "
         "`python -m paritas convert`.",
     .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},

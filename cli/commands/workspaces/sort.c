@@ -14,5 +14,6 @@ const struct command command_sort = {
     .operands = "WORKSPACE",
     .summary = "the workspace with everything in order of its name",
     .groups = {GROUP_PATCHES, GROUP_OUTPUT},
+    .in_place = true,
     .run = run,
 };

@@ -1,12 +1,22 @@
 """`python -m paritas convert`."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from .._engine import Error
-from ..command_line import DONE, NOT_WRITTEN, WRONG_INPUT, fail, write_output
+from ..command_line import (
+    DONE,
+    NOT_WRITTEN,
+    WRONG_COMMAND_LINE,
+    WRONG_INPUT,
+    add_card_options,
+    fail,
+    reads_output,
+    write_output,
+)
 from . import datacard, histfactory_xml, hs3
 from .conversion import DEFAULT_CODES, Conversion, ConversionError, settings
 from .hs3_codes import WRITTEN
@@ -81,15 +91,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--histosys-code", choices=_numbers("histosys"), default="4p", help="default: 4p")
     add = parser.add_argument_group("Datacards").add_argument
-    add("-m", "--mass", metavar="M", help="what $MASS stands for in names of histograms; default: 120")
-    add(
-        "--mask",
-        metavar="CHANNEL",
-        action="append",
-        default=[],
-        help="leave a channel out of the likelihood (repeatable)",
-    )
-    add("--exact", action="store_true", help="read without Combine's roundings")
+    add_card_options(add)
     add = parser.add_argument_group("XML").add_argument
     add(
         "--rootdir",
@@ -140,7 +142,9 @@ def _read(options: argparse.Namespace, source: str) -> Conversion:
             options.input, options.rootdir, options.mount, constraints=options.constraints
         )
     if source == "datacard":
-        return datacard.read(options.input, mass=options.mass, masks=options.mask, exact=options.exact)
+        return datacard.read(
+            options.input, mass=options.mass, masks=options.masks, maps=options.maps, exact=options.exact
+        )
     codes = {kind: f"code{getattr(options, f'{kind}_code')}" for kind in DEFAULT_CODES}
     return Conversion(read_json(options.input), modifier_settings=settings(codes))
 
@@ -179,6 +183,11 @@ def _write(answer: Conversion, options: argparse.Namespace) -> None:
         write_output(json_text(answer.spec), options.output_file)
 
 
+def _written(options: argparse.Namespace) -> str:
+    xml = options.target == "xml"
+    return os.path.join(options.output_file, "FitConfig.xml") if xml else str(options.output_file)
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Default: the process's arguments. Returns the exit code; a wrong command line ends in SystemExit(2)."""
     parser = _parser()
@@ -189,6 +198,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         parser.error("--to datacard needs a file, beside which histograms go: -o FILE")
     if options.normsys_code == "lnN" and options.target != "datacard":
         parser.error("--normsys-code lnN is for --to datacard")
+    wrong = reads_output(_written(options), options.input)
+    if wrong:
+        return fail("convert", wrong, WRONG_COMMAND_LINE)
     writing = False
     try:
         source = options.source or _guess(options.input)

@@ -27,11 +27,13 @@ def read(
     *,
     mass: Optional[Union[float, str]] = None,
     masks: Iterable[str] = (),
+    maps: Iterable[str] = (),
     exact: bool = False,
 ) -> Conversion:
     """The workspace of a card. mass: what $MASS stands for; None: 120. masks: channels left out of the
-    likelihood. exact: without Combine's roundings."""
-    workspace = Workspace.read(path, mass=mass, masks=masks, exact=exact)
+    likelihood. maps: "PATTERN:NAME[VALUE,LOW,HIGH]", which parameter scales which process. exact: without
+    Combine's roundings."""
+    workspace = Workspace.read(path, mass=mass, masks=masks, maps=maps, exact=exact)
     names = json.loads(workspace.document.card_names().text())
     return Conversion(workspace.to_dict(), names={theirs: one["name"] for theirs, one in names.items()})
 

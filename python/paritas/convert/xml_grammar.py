@@ -128,6 +128,8 @@ class _Builder:
         allowed = [self.root_tag]
         if parent is self.document:
             where = f"where <{self.root_tag}> is expected"
+            if tag == "Channel" and self.root_tag == "Combination":
+                where += ": give the file whose <Input> elements name this one"
         else:
             allowed = re.findall(r"\w+", RULES[parent.tag][0])
         if tag not in RULES or tag not in allowed:

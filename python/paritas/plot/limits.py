@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import Any, Sequence
 
 import numpy as np
@@ -29,8 +31,59 @@ def _padded(x: Any) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
+_CURVE = 200  # points of a curve between tests
+
+
+def _slopes(x: Any, y: Any) -> Any:
+    """Slopes at which a cubic through the points rises and falls where they do (Fritsch, Butland, SIAM
+    J. Sci. Stat. Comput. 5 (1984) 300)."""
+    steps, secants = np.diff(x), np.diff(y) / np.diff(x)
+    if len(secants) < 2:
+        return np.full_like(y, secants[0])
+    before, after = secants[:-1], secants[1:]
+    w = (2 * steps[1:] + steps[:-1], steps[1:] + 2 * steps[:-1])
+    same = before * after > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.where(same, (w[0] + w[1]) / (w[0] / before + w[1] / after), 0.0)
+    return np.concatenate(([secants[0]], inner, [secants[-1]]))
+
+
+def _smooth(x: Any, y: Any, at: Any) -> Any:
+    """A monotone curve through points, NaN beyond them."""
+    good = np.isfinite(y)
+    x, y = x[good], y[good]
+    if len(x) < 2:
+        return np.full_like(at, np.nan)
+    slopes = _slopes(x, y)
+    k = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
+    step = x[k + 1] - x[k]
+    t = (at - x[k]) / step
+    cubic = (1 - t) ** 2 * (1 + 2 * t) * y[k] + t**2 * (3 - 2 * t) * y[k + 1]
+    cubic += step * t * (1 - t) * ((1 - t) * slopes[k] - t * slopes[k + 1])
+    return np.where((at < x[0]) | (at > x[-1]), np.nan, cubic)
+
+
+def _deviations(cls: float) -> float:
+    return -NormalDist().inv_cdf(0.5 * cls) if 0.0 < cls < 2.0 else float("nan")
+
+
+def _from_zero(mu: Any, values: Any) -> tuple[Any, Any]:
+    """CLs between tests, and down to its 1 at mu = 0; (x, values). The curve is smooth in the number of
+    standard deviations of CLs, in which the median of a Gaussian measurement is straight."""
+    at = np.union1d(np.linspace(min(0.0, mu[0]), mu[-1], _CURVE), mu)
+    deviations = np.array([_deviations(one) for one in values.flat]).reshape(values.shape)
+    once = np.concatenate(([True], np.diff(mu) > 0))
+    x, deviations = mu[once], deviations[once]
+    if x[0] > 0:
+        x = np.concatenate(([0.0], x))
+        deviations = np.concatenate((np.zeros((1, *values.shape[1:])), deviations))
+    columns = np.array([_smooth(x, column, at) for column in deviations.reshape(len(x), -1).T]).T
+    found = np.array([math.erfc(one / math.sqrt(2.0)) for one in columns.flat])
+    return at, found.reshape(len(at), *values.shape[1:])
+
+
 def brazil_band(
-    result: LimitResult | Sequence[HypotestResult],
+    result: LimitResult | HypotestResult | Sequence[HypotestResult],
     *,
     level: float | None = None,
     log: bool = False,
@@ -42,9 +95,11 @@ def brazil_band(
 ) -> Figure:
     """CLs over the parameter of interest, with expected bands. Tests that did not converge leave a gap.
 
-    result: of `upper_limit` (its scan), or tests from `hypotest`. level: of the red line (default: the
-        limit's, else 0.05). log: logarithmic CLs axis. components: add CLs+b and CLb."""
-    tests: Sequence[HypotestResult] = result.scan if isinstance(result, LimitResult) else result
+    result: of `upper_limit`, or tests from `hypotest`, one or several. A limit tests few values, so that the
+        figure has smooth curves through them, from CLs = 1 at mu = 0 on; dots are tests. level: of the red
+        line (default: the limit's, else 0.05). log: logarithmic CLs axis. components: add CLs+b and CLb."""
+    given = [result] if isinstance(result, HypotestResult) else result
+    tests: Sequence[HypotestResult] = given.scan if isinstance(given, LimitResult) else given
     tests = sorted(tests, key=lambda test: test.mu)
     if level is None:
         level = result.level if isinstance(result, LimitResult) else default("paritas_limit_request", "level")
@@ -59,7 +114,13 @@ def brazil_band(
         return values
 
     with panels(ax, figure, (6.0, 4.2), style) as (drawn, (axes, *_)):
-        entries = _curves(axes, mu, curve("CLs_obs"), curve("CLs_exp"), r"CL$_\mathrm{s}$ observed")
+        observed, expected, x = curve("CLs_obs"), curve("CLs_exp"), mu
+        smooth = isinstance(result, LimitResult) and bool(np.all(good)) and len(mu) > 1
+        if smooth:
+            (x, expected), (_, between) = _from_zero(mu, expected), _from_zero(mu, observed)
+            axes.plot(x, between, color="black", zorder=4)
+            observed = np.where(np.isin(x, mu), np.interp(x, mu, observed), np.nan)
+        entries = _curves(axes, x, observed, expected, r"CL$_\mathrm{s}$ observed")
         alpha = axes.axhline(level, color=RED, zorder=3)
         if components:
             for name, colour, text in (("CLsb", "red", "s+b"), ("CLb", BLUE, "b")):
@@ -67,7 +128,7 @@ def brazil_band(
                 entries.append((line, rf"CL$_\mathrm{{{text}}}$"))
         entries.append((alpha, rf"$\alpha = {level:g}$"))
         legend(axes, entries, loc="lower left" if log else "upper right", **OPAQUE)
-        axes.set_xlim(*_padded(mu))
+        axes.set_xlim(*_padded(x))
         if log:
             axes.set_yscale("log")
         axes.set(ylim=(0.1 * level if log else 0.0, 1.0), xlabel=xlabel, ylabel=r"CL$_\mathrm{s}$")

@@ -45,10 +45,12 @@ class Source:
         patches: Iterable[DocumentLike] = (),
         patchset: DocumentLike | None = None,
         patch_name: str | None = None,
+        named: DocumentLike | None = None,
     ) -> "Source":
-        """Reads a workspace, applies a patch of a patch set, then JSON patches in order."""
+        """Reads a workspace, applies a patch of a patch set, then JSON patches in order. named: what
+        the page calls it by (None: `given`)."""
         found = Workspace(given)
-        name, digest, applied = _called(given, "workspace"), found.digest(), []
+        name, digest, applied = _called(given if named is None else named, "workspace"), found.digest(), []
         if patchset is not None and patch_name is not None:
             found = PatchSet(patchset).apply(found, patch_name)
             applied.append(f"{patch_name} of {os.path.basename(_called(patchset, 'patch set'))}")

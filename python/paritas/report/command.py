@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Sequence
 
-from ..command_line import write_page
+from ..command_line import add_card_options, write_page
 from ..devices import ACCELERATORS
 from .document import report
 
@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--patch-name", metavar="NAME", help="patch of the patch set")
     add("--measurement", metavar="NAME", help="measurement (default: the first)")
     add("--poi", metavar="NAME", help="parameter of interest (default: the measurement's)")
+    add_card_options(parser.add_argument_group("Datacards").add_argument)
     add(
         "--device",
         type=_device,
@@ -71,4 +72,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     output = given.pop("output")
     command = ["python", "-m", "paritas", "report", *words]
     doubt = "not every fit converged; the page says which"
-    return write_page("paritas report", output, lambda: report(**given, command=command), doubt)
+    inputs = [given["workspace"], given["patchset"], *given["patches"]]
+    return write_page("paritas report", output, lambda: report(**given, command=command), doubt, inputs)

@@ -11,6 +11,7 @@ import numpy as np
 from ..plot.tables import rounded, yields
 from ..results import FitResult, LimitResult, Prediction, RankingResult
 from ..documents import DocumentLike
+from ..workspace import Workspace
 from . import figures
 from .analysis import FREE, Analysis, Source, analyse, in_words
 from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, text, verdict, wide
@@ -41,14 +42,27 @@ def report(
     patch_name: str | None = None,
     measurement: str | None = None,
     poi: str | None = None,
+    mass: float | str | None = None,
+    masks: Iterable[str] = (),
+    maps: Iterable[str] = (),
+    exact: bool = False,
     command: list[str] | None = None,
     **options: Any,
 ) -> Page:
     """The report of a workspace (path, dict or Workspace) with patches applied. The page tells which fits did
     not converge. Raises for wrong input or a missing device.
 
-    options: device, precision, threads, as of `paritas.fit`. command: command line to show."""
-    found = analyse(Source.of(workspace, patches, patchset, patch_name), poi, measurement, **options)
+    mass, masks, maps, exact: as of Workspace.read. options: device, precision, threads, as of `paritas.fit`.
+    command: command line to show."""
+    given = workspace
+    if mass is not None or masks or maps or exact:
+        if not isinstance(workspace, (str, os.PathLike)):
+            raise TypeError(
+                f"mass, masks, maps and exact go with a path, not with {type(workspace).__name__}"
+            )
+        given = Workspace.read(workspace, mass=mass, masks=masks, maps=maps, exact=exact)
+    source = Source.of(given, patches, patchset, patch_name, named=workspace)
+    found = analyse(source, poi, measurement, **options)
     return Page(page_of(found, command), found)
 
 

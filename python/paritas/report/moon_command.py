@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         made.append(moon_report(folder, command=["python", "-m", "paritas", "moon", *words], **options))
         return made[0]
 
-    code = write_page("paritas moon", output, make, "no sweep is used; the page says why")
+    code = write_page("paritas moon", output, make, "no sweep is used; the page says why", [folder])
     if code == DONE and made[0].products.surface_map is None:
         print(
             "paritas moon: no used sweep has a place, so there are no maps; the page says why",

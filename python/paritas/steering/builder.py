@@ -35,6 +35,13 @@ class SampleBuilder(_Part):
         self.nominal = channel.bins(values, self.refuse, variances=variances)
         self.modifiers: list[Json] = []
 
+    def __repr__(self) -> str:
+        modifiers = ", ".join(one["name"] for one in self.modifiers) or "none"
+        bins = len(self.nominal.values)
+        return (
+            f"<paritas.SampleBuilder: {self.name} in {self.channel.name}, {bins} bins, modifiers {modifiers}>"
+        )
+
     def _add(self, name: str, kind: str, data: Any) -> "SampleBuilder":
         if any(one["name"] == name and one["type"] == kind for one in self.modifiers):
             raise self.refuse(f"the sample has a {kind} '{name}' already")
@@ -140,6 +147,10 @@ class ChannelBuilder(_Part):
         self.samples: list[SampleBuilder] = []
         self.first: Optional[Histogram] = None  #: others must agree with it
 
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.samples) or "none"
+        return f"<paritas.ChannelBuilder: {self.name}, samples {names}>"
+
     def bins(self, given: Any, refuse: Any, *inside: str, variances: Any = None) -> Histogram:
         """A histogram of the channel's bins. Refuses other numbers of bins and other edges."""
         try:
@@ -210,6 +221,10 @@ class WorkspaceBuilder:
         self.measurement, self.poi = measurement, poi
         self.channels: list[ChannelBuilder] = []
         self.parameters: list[Json] = []
+
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.channels) or "none"
+        return f"<paritas.WorkspaceBuilder: channels {names}>"
 
     def channel(self, name: str, data: Any = None) -> ChannelBuilder:
         """Adds a channel. data: observed events, an array or a histogram; None: the sum of all samples."""

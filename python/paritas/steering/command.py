@@ -4,7 +4,15 @@ import argparse
 import sys
 from typing import Optional, Sequence
 
-from ..command_line import DONE, NOT_WRITTEN, WRONG_INPUT, fail, write_output
+from ..command_line import (
+    DONE,
+    NOT_WRITTEN,
+    WRONG_COMMAND_LINE,
+    WRONG_INPUT,
+    fail,
+    reads_output,
+    write_output,
+)
 from ..convert.json_nodes import json_text
 from .configured import INPUTS, read
 from .places import SteeringError
@@ -51,6 +59,9 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Default: the process's arguments. Returns the exit code; a wrong command line ends in SystemExit(2)."""
     options = _parser().parse_args(argv)
+    wrong = reads_output(options.output_file, options.config)
+    if wrong:
+        return fail("workspace", wrong, WRONG_COMMAND_LINE)
     try:
         made = read(options.config, inputs=options.inputs, folder=options.folder)
     except (SteeringError, ImportError, OSError) as error:

@@ -320,6 +320,9 @@ static paritas_status check_format(paritas_context *context, const paritas_works
             return paritas_fail(context, PARITAS_INVALID_INPUT,
                                 "%s: is XML, not JSON; `python -m paritas convert FILE` reads HistFactory's",
                                 document->label);
+    if (length > 2 && memcmp(text, "\x1f\x8b", 2) == 0)
+        return paritas_fail(context, PARITAS_INVALID_INPUT,
+                            "%s: is compressed by gzip; run `gunzip` on it first", document->label);
     if (length > 5 && memcmp(text, "root\0", 5) == 0)
         return paritas_fail(context, PARITAS_INVALID_INPUT,
                             "%s: is a ROOT file, not JSON; `python -m paritas convert` reads the HistFactory "

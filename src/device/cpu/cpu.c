@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #if defined(__wasm_relaxed_simd__)
 #include <wasm_simd128.h>
 #endif
@@ -244,6 +245,20 @@ struct worker {
     bool tells; /* the calling thread reports progress */
 };
 
+/* Jobs that may take long run beside the calling thread, which asks every so often whether to go on. */
+#define ASKS_EVERY 50000000L /* ns */
+
+struct watch {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    unsigned running; /* threads */
+};
+
+struct watched {
+    struct worker worker;
+    struct watch *watch;
+};
+
 static void *run_worker(void *argument)
 {
     struct worker *worker = argument;
@@ -331,6 +346,66 @@ static paritas_status reserve_slabs(paritas_context *context, struct paritas_dev
     return PARITAS_OK;
 }
 
+static void *run_watched(void *argument)
+{
+    struct watched *watched = argument;
+    struct watch *watch = watched->watch;
+    run_worker(&watched->worker);
+    pthread_mutex_lock(&watch->lock);
+    watch->running--;
+    pthread_cond_signal(&watch->ended);
+    pthread_mutex_unlock(&watch->lock);
+    return NULL;
+}
+
+/* Asks until all threads are done; `limit` goes to 0 if the caller cancels. */
+static void watch_threads(struct watch *watch, struct work *work, volatile uint32_t *limit)
+{
+    pthread_mutex_lock(&watch->lock);
+    while (watch->running > 0) {
+        struct timespec until;
+        timespec_get(&until, TIME_UTC);
+        until.tv_nsec += ASKS_EVERY;
+        if (until.tv_nsec >= 1000000000L) {
+            until.tv_sec++;
+            until.tv_nsec -= 1000000000L;
+        }
+        pthread_cond_timedwait(&watch->ended, &watch->lock, &until);
+        if (watch->running == 0 || *limit == 0) continue;
+        pthread_mutex_unlock(&watch->lock);
+        const uint32_t begun = atomic_load(&work->next), n = begun < work->teams ? begun : work->teams;
+        if (!device_report(work->launch, (uint64_t)(n > 0 ? n - 1 : 0) * work->rows_of_team)) {
+            atomic_store(&work->cancelled, 1);
+            *limit = 0;
+        }
+        pthread_mutex_lock(&watch->lock);
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* Returns false if no thread was started, and nothing done. */
+static bool run_beside(const struct cpu_state *state, struct work *work, unsigned threads, uint32_t *limit)
+{
+    struct watch watch = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+    struct watched all[THREADS_MOST];
+    pthread_t ids[THREADS_MOST];
+    unsigned started = 0;
+    for (; started < threads; started++) {
+        all[started] = (struct watched){{work, state->slabs[started], false}, &watch};
+        pthread_mutex_lock(&watch.lock);
+        watch.running++;
+        pthread_mutex_unlock(&watch.lock);
+        if (pthread_create(&ids[started], NULL, run_watched, &all[started]) == 0) continue;
+        pthread_mutex_lock(&watch.lock);
+        watch.running--;
+        pthread_mutex_unlock(&watch.lock);
+        break;
+    }
+    if (started > 0) watch_threads(&watch, work, limit);
+    for (unsigned t = 0; t < started; t++) pthread_join(ids[t], NULL);
+    return started > 0;
+}
+
 static void run_threads(const struct cpu_state *state, struct work *work, unsigned threads)
 {
     struct worker workers[THREADS_MOST];
@@ -391,7 +466,8 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
                             .rows_of_team = rows_of_team};
         atomic_init(&work.next, 0);
         atomic_init(&work.cancelled, 0);
-        run_threads(state, &work, threads);
+        const bool asked = launch->limit && launch->progress && launch->progress->report;
+        if (!asked || !run_beside(state, &work, threads, launch->limit)) run_threads(state, &work, threads);
         if (atomic_load(&work.cancelled))
             status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
         else

@@ -1,6 +1,7 @@
 /* workspace_read.c: document to spec: checks meaning in file order, lays out in pyhf's order. */
 #include "histfactory/workspace/workspace_read.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* `member` of a modifier (sample) needs as many bins as the sample (channel). */
@@ -179,6 +180,41 @@ static paritas_status find_further_pois(const struct hf_raw *raw,
     return PARITAS_OK;
 }
 
+/* The set with a member of this name, "x[2]", and which member; NULL: none. */
+static const struct hf_set *member_named(const struct hf_raw *raw, const struct hf_spec *spec,
+                                         const char *text, uint32_t *member)
+{
+    const char *bracket = strrchr(text, '[');
+    unsigned place;
+    int length = 0;
+    if (!bracket || sscanf(bracket, "[%9u]%n", &place, &length) != 1 || bracket[length] != '\0') return NULL;
+    char again[16];
+    snprintf(again, sizeof again, "[%u]", place);
+    if (strcmp(again, bracket) != 0) return NULL;
+    char *base = arena_text(raw->keep, text, (size_t)(bracket - text));
+    const struct hf_name *name = base ? hf_names_find(&raw->names, base) : NULL;
+    if (!name || name->set == 0) return NULL;
+    const struct hf_set *set = &spec->sets[name->set - 1];
+    *member = place;
+    return is_function(spec, set) || set->scalar || place >= set->size ? NULL : set;
+}
+
+/* A parameter "x[0]" beside a set x would have the name of the set's member. */
+static paritas_status check_names(const struct hf_raw *raw, const struct hf_spec *spec)
+{
+    for (const struct hf_set *set = spec->sets; set < spec->sets + spec->n_sets; set++) {
+        uint32_t member;
+        const struct hf_set *other = set->scalar ? member_named(raw, spec, set->name, &member) : NULL;
+        if (other)
+            return paritas_fail(raw->source.context, PARITAS_INVALID_INPUT,
+                                "%s: two parameters are named \"%.200s\": the %s of this name, and number %u "
+                                "of the %s \"%.200s\"; rename a modifier",
+                                raw->source.label, set->name, set->kind->name, member, other->kind->name,
+                                other->name);
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, const char *asked,
                                struct hf_spec *spec)
 {
@@ -187,6 +223,13 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
     if (text[0] == '\0') return PARITAS_OK;
     const struct hf_name *name = hf_names_find(&raw->names, text);
     if (!name || name->set == 0) {
+        uint32_t member;
+        const struct hf_set *of = member_named(raw, spec, text, &member);
+        if (asked && of) {
+            spec->poi = (int32_t)(of->first + member);
+            spec->poi_name = arena_text(raw->keep, text, strlen(text));
+            return spec->poi_name ? PARITAS_OK : paritas_fail_memory(raw->source.context);
+        }
         if (asked)
             return paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
                                 "%s: the model has no parameter \"%.200s\" to be the parameter of interest",
@@ -223,6 +266,7 @@ static paritas_status read_into(paritas_context *context, const paritas_workspac
     if (!hf_raw_sort(&raw)) return paritas_fail_memory(context);
     place_channels(&raw, spec);
     TRY(hf_sets_build(&raw, chosen, spec));
+    TRY(check_names(&raw, spec));
     return find_poi(&raw, chosen, poi, spec);
 }
 

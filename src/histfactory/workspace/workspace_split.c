@@ -16,8 +16,8 @@ struct split {
     const char *parameter;
     const char **names; /* that are split; the first is the parameter */
     size_t n_names;
-    const char **groups; /* that depend on it, in the order of the channels */
-    size_t n_groups;
+    const char **groups; /* that depend on it, in the order of the channels; those of masked channels last */
+    size_t n_groups, n_compared; /* compared: those with a channel in the likelihood */
 };
 
 static struct json *member(const struct json *object, const char *key)
@@ -196,6 +196,11 @@ static paritas_status check_free(struct split *split, const struct json *channel
     return PARITAS_OK;
 }
 
+static bool is_masked(const struct json *channel)
+{
+    return json_is(json_get(channel, HF_MASKED_KEY), JSON_TRUE);
+}
+
 static paritas_status split_channels(struct split *split)
 {
     const struct json *channels = json_get(split->document->root, "channels");
@@ -203,8 +208,11 @@ static paritas_status split_channels(struct split *split)
     if (!split->groups) return paritas_fail_memory(split->context);
     TRY(check_free(split, channels));
     for (const struct json *channel = channels->first; channel; channel = channel->next)
-        TRY(split_channel(split, channel));
-    if (split->n_groups > 0) return PARITAS_OK;
+        if (!is_masked(channel)) TRY(split_channel(split, channel));
+    split->n_compared = split->n_groups;
+    for (const struct json *channel = channels->first; channel; channel = channel->next)
+        if (is_masked(channel)) TRY(split_channel(split, channel));
+    if (split->n_compared > 0) return PARITAS_OK;
     return paritas_fail(split->context, PARITAS_NOT_FOUND, "%s: no channel depends on \"%.200s\"",
                         split->document->label, split->parameter);
 }
@@ -258,11 +266,12 @@ static bool split_list(const struct split *split, struct json *array)
     return true;
 }
 
+/* A parameter of masked channels alone has no best value. */
 static bool set_pois(const struct split *split, struct json *config)
 {
     paritas_workspace *document = split->document;
     struct json *pois = json_new(document, JSON_ARRAY);
-    for (size_t k = 0; pois && k < split->n_groups; k++) {
+    for (size_t k = 0; pois && k < split->n_compared; k++) {
         const char *name = name_in(split, split->parameter, split->groups[k]);
         struct json *text = name ? json_new_text(document, name) : NULL;
         if (!json_append(pois, text) || (k == 0 && !set_text(member(config, "poi"), name))) return false;
