@@ -61,15 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _refuse_table(folder: str, output: str) -> None:
-    """The page may not replace a table that it is made of."""
-    names = (
-        [os.path.join(folder, name) for name in table_names(folder)] if os.path.isdir(folder) else [folder]
-    )
-    if os.path.exists(output) and any(
-        os.path.exists(name) and os.path.samefile(name, output) for name in names
-    ):
-        raise InvalidArgument(f"{output}: is one of the tables that are read: give the page another name")
+def _tables(folder: str) -> list[str]:
+    """What the command reads."""
+    return [os.path.join(folder, name) for name in table_names(folder)] if os.path.isdir(folder) else [folder]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,11 +85,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     made: list[MoonPage] = []
 
     def make() -> MoonPage:
-        _refuse_table(folder, output)
         made.append(moon_report(folder, command=["python", "-m", "paritas", "moon", *words], **options))
         return made[0]
 
-    code = write_page("paritas moon", output, make, "no sweep is used; the page says why", [folder])
+    code = write_page("paritas moon", output, make, "no sweep is used; the page says why", _tables(folder))
     if code == DONE and made[0].products.surface_map is None:
         print(
             "paritas moon: no used sweep has a place, so there are no maps; the page says why",
