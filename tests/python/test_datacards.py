@@ -76,7 +76,7 @@ def test_maps_name_parameters_of_interest():
     assert model.expected_data(model.point(strengths)) == pytest.approx(
         alone.expected_data(alone.point({"r": 1.7})), rel=1e-14
     )
-    with pytest.raises(TypeError, match="maps go with the path of a datacard"):
+    with pytest.raises(TypeError, match="maps and exact go with the path of a datacard"):
         paritas.Model.from_workspace(read, maps=maps)
     with pytest.raises(TypeError, match="a sequence of names"):
         Workspace.read(CARDS / "counting.txt", maps=maps[0])
