@@ -67,12 +67,14 @@ def marked_up(text):
 
 def mark_up_docstring(app, what, name, thing, options, lines):
     """Docstrings here are plain text: paragraphs, items ("name: ...") that hang over into indented lines,
-    code that is indented as a whole."""
+    code that is indented as a whole, examples."""
     out = []
     for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
         rows = paragraph.splitlines()
         if all(row.startswith("    ") for row in rows):
             out += ["::", "", *rows, ""]
+        elif rows[0].startswith(">>> "):
+            out += [*rows, ""]
         else:
             hanging = any(row.startswith(" ") for row in rows)
             for row in marked_up(paragraph).splitlines():
