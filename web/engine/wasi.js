@@ -181,6 +181,7 @@ Wasi.EXIST = 20;
 Wasi.INVAL = 28;
 Wasi.ISDIR = 31;
 Wasi.NOENT = 44;
+Wasi.NOSYS = 52;
 Wasi.NOTDIR = 54;
 Wasi.NOTEMPTY = 55;
 
@@ -390,5 +391,10 @@ class WasiCalls {
     const path = this.path(fd, pointer, length);
     const exists = this.files.files.has(path) || this.files.folders.has(path);
     return exists ? Wasi.INVAL : Wasi.NOENT;
+  }
+
+  // Only threads wait, and there are none.
+  poll_oneoff() {
+    return Wasi.NOSYS;
   }
 }
