@@ -58,8 +58,7 @@ static const struct other_option {
     /* combine */
     {"-t|--expectSignal",
      "--asimov MU --prefit; the expected values in every answer are after a fit to the data; `paritas "
-     "generate` "
-     "draws toys",
+     "generate` draws toys",
      "hypotest|hypotest-toys|limit|significance"},
     {"-t|--expectSignal", "--ntoys N; -t -1 is --expected --at-start", "generate"},
     {"-t|--expectSignal", "--ntoys N", "toys"},

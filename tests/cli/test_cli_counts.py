@@ -38,23 +38,35 @@ def test_more_starts_are_more_fits():
     assert cost("fit", TWO, "--starts", 5)[0] >= 5
 
 
-@pytest.mark.parametrize("name", COSTS)
-def test_statistics_cost_what_they_may(name):
+def shared_workspace(name):
     path = os.path.join(SHARED, name + ".json")
     if not os.path.exists(path):
         pytest.skip("the workspace is not here")
-    poi = re.search(r'"poi": "([^"]*)"', run("fit", path, "--json").stdout)[1]
-    commands = (("hypotest",), ("limit",), ("scan", "--par", f"{poi}=0:2:21"))
-    for command, (most_fits, most_iterations) in zip(commands, COSTS[name]):
+    return path
+
+
+def poi_of(path):
+    return re.search(r'"poi": "([^"]*)"', run("fit", path, "--json").stdout)[1]
+
+
+def check_costs(path, commands, most):
+    """The fits and iterations of each command are at most these."""
+    for command, (most_fits, most_iterations) in zip(commands, most):
         fits, iterations = cost(command[0], path, *command[1:])
         assert fits <= most_fits and iterations <= most_iterations, (command, fits, iterations)
 
 
 @pytest.mark.parametrize("name", COSTS)
+def test_statistics_cost_what_they_may(name):
+    path = shared_workspace(name)
+    poi = poi_of(path)
+    commands = (("hypotest",), ("limit",), ("scan", "--par", f"{poi}=0:2:21"))
+    check_costs(path, commands, COSTS[name])
+
+
+@pytest.mark.parametrize("name", COSTS)
 def test_a_limit_from_one_start_has_few_fits(name):
-    path = os.path.join(SHARED, name + ".json")
-    if not os.path.exists(path):
-        pytest.skip("the workspace is not here")
+    path = shared_workspace(name)
     assert cost("limit", path, "--quick")[0] <= 65
 
 
@@ -86,11 +98,7 @@ COSTS_OF_PROFILES = {
 
 @pytest.mark.parametrize("name", COSTS_OF_PROFILES)
 def test_rankings_and_minos_errors_cost_what_they_may(name):
-    path = os.path.join(SHARED, name + ".json")
-    if not os.path.exists(path):
-        pytest.skip("the workspace is not here")
-    poi = re.search(r'"poi": "([^"]*)"', run("fit", path, "--json").stdout)[1]
+    path = shared_workspace(name)
+    poi = poi_of(path)
     commands = (("ranking",), ("fit", "--minos", poi))
-    for command, (most_fits, most_iterations) in zip(commands, COSTS_OF_PROFILES[name]):
-        fits, iterations = cost(command[0], path, *command[1:])
-        assert fits <= most_fits and iterations <= most_iterations, (command, fits, iterations)
+    check_costs(path, commands, COSTS_OF_PROFILES[name])

@@ -184,9 +184,8 @@ const struct command command_merge = {
     .description =
         "The stores must be of one run and share no toy. The pooled store has the rows of the uncut run, and "
         "the answer is that run's. If a shard is missing or was killed, standard error names it, and the "
-        "exit "
-        "code is 1. Stores of other commands than `hypotest-toys` and `significance` are "
-        "pooled and counted.",
+        "exit code is 1. Stores of other commands than `hypotest-toys` and `significance` are pooled and "
+        "counted.",
     .groups = {GROUP_OPTIONS, GROUP_ANSWER},
     .run = run,
 };

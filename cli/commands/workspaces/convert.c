@@ -78,8 +78,7 @@ const struct command command_convert = {
     .description =
         "Beside FILE of -o, FILE.map has the parameters that are named or scaled otherwise than in "
         "the card; {}: none. Commands on workspaces take the card itself, too. A workspace is written again, "
-        "with "
-        "sorted keys and its patches. Python reads XML and HS3, and writes them and cards: "
+        "with sorted keys and its patches. Python reads XML and HS3, and writes them and cards: "
         "`python -m paritas convert`.",
     .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,
