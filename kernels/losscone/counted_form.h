@@ -55,9 +55,8 @@ FN counted_form counted_form_of(u32 rows, GLOBAL const real *sums, counted_box b
         form.bowl = form.rr > R(0.0);
     else
         counted_open(&form, total[SUM_ACROSS_LEAST], total[SUM_ACROSS_MOST], box);
-    counted_form all = form;
-    all.rr = form.rr + (total[SUM_CONVEX] - total[SUM_SQUARE]);
-    form.alone = form.bowl && flush(form.vv * all.rr) > form.vr * form.vr && all.rr > R(0.0) &&
+    const real convex = form.rr + (total[SUM_CONVEX] - total[SUM_SQUARE]);
+    form.alone = form.bowl && flush(form.vv * convex) > form.vr * form.vr && convex > R(0.0) &&
                  total[SUM_WITHOUT] == R(0.0) && u >= box.u0 && u <= box.u1 && r >= box.r0 && r <= box.r1;
     return form;
 }
