@@ -2,11 +2,11 @@
 # make demo       a real analysis, fitted, with its limits, and as a page that Python writes
 # make python     the Python package as a wheel in dist/
 # make test       every test
-# make docs       the pages with their examples run, in build/docs/python/html
+# make docs       the site of all pages, with their examples run, in build/docs/html; with build/web, if that is there
 # make wasm       the program in WebAssembly for WASI, build/wasm/bin/paritas.wasm
 # make web        the program as a page for the browser, in build/web
 # make bench      speed, beside pyhf, nextstat and RooFit (RooFit needs minutes for tHu)
-# make release    archives to download for Linux, macOS, Windows and WASI, in build/downloads
+# make release    archives and wheels for Linux, macOS, Windows and WASI, in build/downloads
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
 # Each target installs what it lacks first (tools/setup).
@@ -20,7 +20,7 @@ PROGRAM = $(BUILD)/bin/paritas
 VENV = build/venv
 # the extension module beside the Python sources, of the objects of this build (SKBUILD: what pip's build leaves in the cache)
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
-SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
+SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -d build/docs/doctrees
 
 .PHONY: all build demo python test docs wasm web bench release install clean setup
 all: build
@@ -77,9 +77,9 @@ docs:
 	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_python paritas_program paritas_shared
 	@.venv/bin/python tools/make_docs.py $(PROGRAM)
 	@rm -rf build/docs
-	@$(SPHINX) -b html docs build/docs/python/html
+	@$(SPHINX) -b html docs build/docs/html
 	@$(SPHINX) -b doctest docs build/docs/examples
-	@echo build/docs/python/html/python/index.html
+	@echo build/docs/html/index.html
 
 bench:
 	@tools/setup test
@@ -94,7 +94,8 @@ bench:
 
 release:
 	@tools/setup release
-	@build/release_venv/bin/python tools/make_release
+	@build/release_venv/bin/python tools/make_release $(RELEASE_FLAGS)
+	@build/release_venv/bin/python packaging/try_release
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -31,7 +31,10 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
-PATCHED = os.path.join(ROOT, "examples", "sbottom_A", "patch.sbottom_900_250_60.json")
+BOTTOM_SQUARKS = [
+    os.path.join(ROOT, "examples", "sbottom_A", name)
+    for name in ("BkgOnly.json", "patch.sbottom_900_250_60.json")
+]
 OPERATIONS = ("nll", "gradient", "fit", "hypotest", "limit", "scan", "ranking", "toys", "cold")
 SCAN = [0.1 * i for i in range(21)]
 PYHF_TOYS, NEXTSTAT_TOYS = 5, 20  # of each hypothesis
@@ -116,18 +119,27 @@ class Pyhf:
         self.data = self.workspace.data(self.model)
         self.start = self.model.config.suggested_init()
 
+    def calls(self, mu=1.0):
+        """Functions that answer, with tests of mu."""
+        model, data, infer = self.model, self.data, pyhf.infer
+        return {
+            "nll": lambda: infer.mle.twice_nll(self.start, data, model),
+            "fit": lambda: float(infer.mle.fit(data, model, return_fitted_val=True)[1]),
+            "hypotest": lambda: infer.hypotest(mu, data, model, return_expected_set=True)[0],
+            "limit": lambda: infer.intervals.upper_limits.upper_limit(data, model)[0],
+        }
+
     def run(self, operation, _):
-        model, data = self.model, self.data
+        calls = self.calls()
         if operation == "nll":
-            return repeated(lambda: pyhf.infer.mle.twice_nll(self.start, data, model))[0], None
+            return repeated(calls["nll"])[0], None
         if operation == "fit":
-            seconds, (_, value) = timed(lambda: pyhf.infer.mle.fit(data, model, return_fitted_val=True))
-            return seconds, float(value)
+            return timed(calls["fit"])
         if operation == "hypotest" and len(self.start) <= LARGE:
-            return timed(lambda: pyhf.infer.hypotest(1.0, data, model, return_expected_set=True))[0], None
+            return timed(calls["hypotest"])[0], None
         if operation == "toys" and len(self.start) <= LARGE:
             calculator = pyhf.infer.calculators.ToyCalculator(
-                data, model, ntoys=PYHF_TOYS, track_progress=False
+                self.data, self.model, ntoys=PYHF_TOYS, track_progress=False
             )
             return timed(lambda: calculator.distributions(1.0))[0] / (2 * PYHF_TOYS), None
         return None
@@ -141,21 +153,24 @@ class Nextstat:
         self.model = nextstat.HistFactoryModel.from_workspace(self.text)
         self.start = self.model.suggested_init()
 
-    def run(self, operation, path):
+    def calls(self, mu=1.0):
+        """Functions that answer, with tests of mu."""
         model = self.model
-        calls = {
+        return {
             "nll": lambda: model.nll(self.start),
             "gradient": lambda: (model.nll(self.start), model.grad_nll(self.start)),
-            "hypotest": lambda: nextstat.hypotest(1.0, model),
+            "fit": lambda: nextstat.fit(model).twice_nll,
+            "hypotest": lambda: nextstat.hypotest(mu, model),
             "limit": lambda: nextstat.upper_limit(model),
             "scan": lambda: nextstat.profile_scan(model, SCAN),
             "ranking": lambda: nextstat.ranking(model),
         }
+
+    def run(self, operation, path):
+        model, calls = self.model, self.calls()
         if operation in calls:
-            return repeated(calls[operation])[0], None
-        if operation == "fit":
-            seconds, result = repeated(lambda: nextstat.fit(model))
-            return seconds, result.twice_nll
+            seconds, value = repeated(calls[operation])
+            return seconds, value if operation == "fit" else None
         if operation == "toys":
             seconds, _ = timed(lambda: nextstat.hypotest_toys(1.0, model, n_toys=NEXTSTAT_TOYS))
             return seconds / (2 * NEXTSTAT_TOYS), None
@@ -172,9 +187,12 @@ class RooFit:
     def __init__(self, document):
         self.roofit = roofit.RooFit(document)
 
+    def calls(self, _=1.0):
+        return {"fit": self.roofit.fit}
+
     def run(self, operation, _):
         if operation == "fit":
-            return timed(self.roofit.fit)
+            return timed(self.calls()["fit"])
         if operation == "scan":  # of some of the values
             some = SCAN[:: (len(SCAN) - 1) // (roofit.SCAN_POINTS - 1)]
             return timed(lambda: self.roofit.scan(some))[0] * len(SCAN) / len(some), None
@@ -235,12 +253,17 @@ def measure(operation, ours, others, path, pairs):
     return human(statistics.median(mine)), {turn.program.name: turn.cell() for turn in turns}
 
 
-def compare(build, path, patch, chosen, operations, pairs):
+def document_of(path, patch=None):
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
     if patch:
         with open(patch, encoding="utf-8") as file:
             document = jsonpatch.apply_patch(document, json.load(file))
+    return document
+
+
+def compare(build, path, patch, chosen, operations, pairs):
+    document = document_of(path, patch)
     ours, others = Ours(build, path, patch), []
     for kind in chosen:
         try:
@@ -294,7 +317,7 @@ def main():
         for name in ("displaced_leptons_signal", "SUSY-2018-04_staus", "ttZ_4l", "tHu_FCNC"):
             if os.path.exists(os.path.join(SHARED, name + ".json")):
                 cases.append((os.path.join(SHARED, name + ".json"), None))
-        cases.insert(1, (os.path.join(os.path.dirname(PATCHED), "BkgOnly.json"), PATCHED))
+        cases.insert(1, tuple(BOTTOM_SQUARKS))
     chosen = [
         kind for module, kind in OTHERS if module and (not arguments.only or kind.name in arguments.only)
     ]

@@ -3,8 +3,8 @@
 
 TRUTH: a file a card with Combine's times on its own machine, beside a folder `cards`: JSON, also packed as
 xz. A run starts the program on the card itself: it reads the card and its histograms, then answers. Prints
-the processor time (user and system) of the median run, and Combine's wall time of text2workspace.py and of
-the method. Python's standard library only."""
+the processor time (user and system) of the median run, and Combine's of text2workspace.py and of the method.
+Python's standard library only."""
 
 import argparse
 import json
@@ -37,6 +37,18 @@ def seconds(command, runs):
     return statistics.median(times)
 
 
+def card_of(path, truth):
+    """The arguments of the program for the card of a file of answers."""
+    card = os.path.join(os.path.dirname(path), "..", "cards", truth["card"])
+    return [os.path.normpath(card), "--mass", truth.get("options", {}).get("mass", "120")]
+
+
+def combine_seconds(truth, command):
+    """What Combine's two programs took, None where one of them did not end."""
+    spent = [truth["timing"].get(key, {}).get("cpu") for key in ("text2workspace", METHODS[command])]
+    return None if None in spent else sum(spent)
+
+
 def main():
     """Prints a row for each card."""
     raw = argparse.RawDescriptionHelpFormatter
@@ -49,14 +61,11 @@ def main():
     print("| card | parameters | fit | Combine | limit | Combine |\n|---|---|---|---|---|---|")
     for path in args.truth:
         truth = truth_of(path)
-        card = os.path.join(os.path.dirname(path), "..", "cards", truth["card"])
-        mass = truth.get("options", {}).get("mass", "120")
         cells = []
-        for command, method in METHODS.items():
-            own = seconds([program, command, card, "--mass", mass], args.runs)
-            timing = [truth["timing"].get(key, {}).get("wall") for key in ("text2workspace", method)]
-            combine = f"{sum(timing):.1f} s" if None not in timing else "-"
-            cells += [f"{1000 * own:.1f} ms", combine]
+        for command in METHODS:
+            own = seconds([program, command, *card_of(path, truth)], args.runs)
+            combine = combine_seconds(truth, command)
+            cells += [f"{1000 * own:.1f} ms", f"{combine:.1f} s" if combine else "-"]
         print(f"| {truth['name']} | {len(truth['parameters'])} | {' | '.join(cells)} |")
 
 

@@ -30,8 +30,12 @@ static paritas_status check_toys(struct session *session, const struct analysis 
     if (session->n_toys < 2) return PARITAS_OK;
     if (session->n_pois > 1 && analysis->several == POIS_IN_TURN)
         return usage_failure(session, "several --poi and several toys: choose one with --toy T");
-    if (option_text(session, "--store"))
-        return usage_failure(session, "--store keeps the toys of one answer: choose data with --toy T");
+    for (size_t k = 0; k < 2; k++) {
+        const char *const option = k == 0 ? "--store" : "--save";
+        if (option_text(session, option))
+            return usage_failure(session, "%s keeps the toys of one answer: choose data with --toy T",
+                                 option);
+    }
     return PARITAS_OK;
 }
 
@@ -82,6 +86,7 @@ static paritas_status run_in_turn(struct session *session, const struct analysis
         write_object(w, NULL, true);
         write_array(w, "answers", true);
     }
+    if (toys && analysis->prepare) TRY(analysis->prepare(session));
     for (size_t k = 0; k < n; k++) {
         if (toys)
             choose_toy(session, k);
@@ -99,9 +104,18 @@ static paritas_status run_in_turn(struct session *session, const struct analysis
     return PARITAS_OK;
 }
 
+static paritas_status check_csv(struct session *session)
+{
+    if (!option_given(session, "--csv")) return PARITAS_OK;
+    if (!wants_patchset(session->arguments))
+        return usage_failure(session, "--csv has a line for each patch: leave --patch-name out");
+    return session->json ? usage_failure(session, "--csv or --json, not both") : PARITAS_OK;
+}
+
 paritas_status analysis_run(struct session *session)
 {
     const struct analysis *analysis = analysis_of(session);
+    TRY(check_csv(session));
     if (analysis->check) TRY(analysis->check(session));
     if (wants_patchset(session->arguments)) return run_patches(session, analysis);
     TRY(load_model(session));
@@ -113,14 +127,14 @@ paritas_status analysis_run(struct session *session)
     return run_once(session, analysis, NULL);
 }
 
-const char *data_word(const struct session *session)
-{
-    return option_given(session, "--asimov") ? "Asimov" : "observed";
-}
-
 const char *failure_word(paritas_fit_status status)
 {
     return status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(status);
+}
+
+const char *state_word(paritas_parameter_state state)
+{
+    return state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state);
 }
 
 void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,

@@ -10,10 +10,10 @@ bool takes_patchset(const struct command *command);
 paritas_test_statistic statistic_of(const struct session *session);
 const char *statistic_name(const struct session *session);
 
-/* Whose answers are those of the data: "observed", or with --asimov "Asimov". */
-const char *data_word(const struct session *session);
 /* "", or how a fit failed */
 const char *failure_word(paritas_fit_status status);
+/* "", or why a parameter is not free */
+const char *state_word(paritas_parameter_state state);
 /* Prints, for example, "All fits converged. Best fit: mu = 0." `fits`: "fits" or "fits to the data". */
 void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,
                    double best);

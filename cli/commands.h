@@ -18,9 +18,12 @@
     COMMAND(significance)        \
     COMMAND(look_elsewhere)      \
     COMMAND(ranking)             \
+    COMMAND(sample)              \
     COMMAND(gof)                 \
     COMMAND(compatibility)       \
     COMMAND(predict)             \
+    COMMAND(simplify)            \
+    COMMAND(unfold)              \
     COMMAND(inspect)             \
     COMMAND(digest)              \
     COMMAND(sort)                \
@@ -48,6 +51,6 @@ COMMAND_LIST(DECLARE_COMMAND)
 extern const struct command *const commands[];
 
 /* Replaces the library's names in back quotes (`resume`, `n`) by options (--resume, --ntoys), in
- * message[0..room). */
-char *name_options(size_t room, char *message);
-#define NAME_OPTIONS(message) name_options(sizeof(message), message)
+ * message[0..room): by those of the command (NULL: none) first. */
+char *name_options(const struct command *command, size_t room, char *message);
+#define NAME_OPTIONS(command, message) name_options(command, sizeof(message), message)

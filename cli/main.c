@@ -19,8 +19,9 @@ static void write_summary(FILE *file, const struct command *command)
 static void write_overview(void)
 {
     printf("usage: paritas COMMAND ... [options]\n\n"
-           "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces), and loss cones of electrons "
-           "above the Moon.\n\nCommands:\n");
+           "Fits binned likelihoods (pyhf JSON workspaces, CMS datacards), and loss cones of electrons above "
+           "the "
+           "Moon.\n\nCommands:\n");
     for (size_t i = 0; commands[i]; i++) write_summary(stdout, commands[i]);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
            "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled "
@@ -109,7 +110,7 @@ static int run(const struct arguments *arguments)
         code = exit_code_of(status);
     }
     if (status != PARITAS_OK) {
-        const char *message = session.context ? NAME_OPTIONS(session.context->message) : "";
+        const char *message = session.context ? NAME_OPTIONS(command, session.context->message) : "";
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
     write_counts(&session);

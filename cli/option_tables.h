@@ -69,13 +69,18 @@ struct analysis {
     /* Fills `result` (cleared before). Notes failed fits. Patch sets: several threads, a session each;
      * `result` may not point into it. */
     paritas_status (*analyse)(struct session *session, void *result);
+    /* Called once before the answers to several toys: what all of them share, into session->prepared. May be
+     * NULL. */
+    paritas_status (*prepare)(struct session *session);
     /* Writes keys into an open object, one line a patch; write_provenance's follow. */
     void (*write_keys)(struct session *session, struct writer *writer, const void *result);
     void (*write_text)(struct session *session, const void *result);
-    /* of a patch's row; NULL: takes no patch set */
+    /* of a patch's row, behind `quantity` of the data; NULL: takes no patch set */
     const char *headers, *formats;
-    const char *(*quantity)(const struct session *session); /* in the first header; may be NULL */
+    const char *(*quantity)(const struct session *session);
     void (*write_cells)(struct table *table, const void *result);
+    /* of a patch's line of --csv: keys of its JSON, between bars; "limit_exp*5": five numbers */
+    const char *columns;
 };
 
 /* Members without a word have rows without a name. */

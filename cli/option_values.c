@@ -12,11 +12,12 @@ const struct given *option_given(const struct session *session, const char *name
 
 const struct given *option_value(const struct session *session, const char *name)
 {
-    const struct arguments *arguments = session->arguments;
-    const struct given *given = argument_given(arguments, name);
-    for (size_t i = 0; i < arguments->n_defaults && !given; i++)
-        if (strcmp(arguments->defaults[i].option->name, name) == 0) given = &arguments->defaults[i];
-    return given;
+    return argument_value(session->arguments, name);
+}
+
+const char *data_word(const struct session *session)
+{
+    return option_given(session, "--asimov") ? "Asimov" : "observed";
 }
 
 bool option_flag(const struct session *session, const char *name)

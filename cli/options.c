@@ -67,11 +67,9 @@ static int describe_default(double number, char *text)
  * means. */
 static void describe_number(const paritas_option *of, struct described *shown)
 {
-    const bool real = of->type == PARITAS_FIELD_REAL, range = is_range(of);
-    shown->option.kind = range                    ? OPTION_RANGE
-                         : real                   ? OPTION_NUMBER
-                         : of->lower.value >= 1.0 ? OPTION_COUNT
-                                                  : OPTION_WHOLE;
+    const bool real = of->type == PARITAS_FIELD_REAL, range = is_range(of),
+               from_one = of->lower.value >= 1.0 && !paritas_option_allows(of, 0.0);
+    shown->option.kind = range ? OPTION_RANGE : real ? OPTION_NUMBER : from_one ? OPTION_COUNT : OPTION_WHOLE;
     snprintf(shown->value, sizeof shown->value, "%s",
              range                 ? "LO:HI"
              : of->unit[0] != '\0' ? of->unit
@@ -142,7 +140,7 @@ static const char *read_value(const struct option *option, struct given *given, 
         return given->number >= 1.0 ? NULL : "a whole number from 1 to 999999999";
     case OPTION_WHOLE:
         given->whole = digits ? strtoull(text, NULL, 10) : 0;
-        return digits && errno == 0 ? NULL : "a whole number";
+        return digits && errno == 0 ? NULL : "a whole number below 2^64";
     case OPTION_RANGE:
         return read_range(text, given) ? NULL : "LO:HI";
     case OPTION_CHOICE:
@@ -290,18 +288,96 @@ void arguments_free(struct arguments *arguments)
     free(arguments->defaults);
 }
 
-/* Is "--store FILE", "--calc toys" or one of "--toys or --ntoys N" given? Capitals: any value. */
+/* Is "--store FILE", "--calc toys" or one of "--toys or --ntoys N" given, or a default? Capitals: any value
+ * that is given. */
 static bool is_given(const struct arguments *arguments, const char *needs)
 {
     char name[32];
-    const char *value = strchr(needs, ' ');
-    if (value && strncmp(value, " or ", 4) == 0) {
-        if (is_given(arguments, value + 4)) return true;
-        value = NULL;
+    const char *other = strstr(needs, " or ");
+    const size_t name_length = strcspn(needs, " ");
+    const size_t length = other ? (size_t)(other - needs) : strlen(needs);
+    const bool wants_word =
+        length > name_length && !(needs[name_length + 1] >= 'A' && needs[name_length + 1] <= 'Z');
+    if (other && is_given(arguments, other + 4)) return true;
+    snprintf(name, sizeof name, "%.*s", (int)name_length, needs);
+    if (!wants_word) return argument_given(arguments, name);
+    const struct given *given = argument_value(arguments, name);
+    const char *word = needs + name_length + 1;
+    return given && strlen(given->text) == length - name_length - 1 &&
+           memcmp(given->text, word, strlen(given->text)) == 0;
+}
+
+#define FITS_OF_CONES "losscone fit|losscone profile"
+
+/* What has no effect, or no answer, without another option. Commands that have both check it, also against
+ * defaults. */
+static const struct rule {
+    const char *option, *value; /* NULL: any */
+    const char *needs;
+    const char *commands; /* between bars; NULL: all */
+} rules[] = {
+    {"--population", NULL, "--search de"},
+    {"--generations", NULL, "--search de"},
+    {"--box-limit", NULL, "--search exact"},
+    {"--draws", NULL, "--confidence bootstrap"},
+    {"--level", NULL, "--confidence bootstrap"},
+    {"--step", NULL, "--threshold C or --confidence residuals or --confidence bootstrap"},
+    {"--potential-errors", NULL, "--threshold C or --confidence residuals or --confidence bootstrap"},
+    {"--step", NULL, "--search exact"},
+    {"--potential-errors", NULL, "--search exact"},
+    {"--response-width", NULL, "--response folded or --response both", FITS_OF_CONES},
+    {"--response-weights", NULL, "--response folded or --response both", FITS_OF_CONES},
+    {"--response-weights", NULL, "--truth folded", "losscone synthesize"},
+    {"--method", "counts", "--response folded"},
+    {"--method", "counts", "--search exact"},
+    {"--method", "counts", "--confidence none or --confidence residuals"},
+    {"--true-density", NULL, "--plasma or --region R"},
+    {"--true-kappa", NULL, "--plasma or --region R"},
+    {"--true-temperature", NULL, "--plasma or --region R"},
+    {"--channel-width", NULL, "--plasma or --region R"},
+    {"--currents", NULL, "--spacecraft-potential auto"},
+    {"--refits", NULL, "--spacecraft-potential auto"},
+    {"--population", NULL, "--minimizer de"},
+    {"--seed", NULL, "--minimizer de", "fit"},
+    {"--seed", NULL, "--search de or --confidence bootstrap", FITS_OF_CONES},
+};
+
+static bool check_rules(const struct arguments *arguments)
+{
+    const char *command = arguments->command->name;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const struct rule *rule = &rules[i];
+        const struct given *given = argument_given(arguments, rule->option);
+        char needed[32];
+        if (!given || (rule->value && strcmp(given->text, rule->value) != 0)) continue;
+        if (rule->commands && !is_one_of(rule->commands, command, strlen(command))) continue;
+        snprintf(needed, sizeof needed, "%.*s", (int)strcspn(rule->needs, " "), rule->needs);
+        if (!find_option(arguments->command, needed, strlen(needed), 0)) continue;
+        if (is_given(arguments, rule->needs)) continue;
+        fprintf(stderr, "paritas: %s%s%s needs %s\n", rule->option, rule->value ? " " : "",
+                rule->value ? rule->value : "", rule->needs);
+        return false;
     }
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(needs, " "), needs);
-    const struct given *given = argument_given(arguments, name);
-    return given && (!value || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);
+    return true;
+}
+
+/* What has no effect beside another option. */
+static const struct clash {
+    const char *option, *beside, *reason;
+} clashes[] = {
+    {"--true-spacecraft", "--plasma or --region R", "a plasma decides the potential by its currents"},
+};
+
+static bool check_clashes(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < sizeof clashes / sizeof clashes[0]; i++) {
+        const struct clash *clash = &clashes[i];
+        if (!argument_given(arguments, clash->option) || !is_given(arguments, clash->beside)) continue;
+        fprintf(stderr, "paritas: %s has no effect beside %s: %s; leave it out\n", clash->option,
+                clash->beside, clash->reason);
+        return false;
+    }
+    return true;
 }
 
 static bool check_bounds(const struct option *row, const struct given *given)
@@ -335,7 +411,7 @@ bool options_complete(const struct arguments *arguments)
         }
         if (option->library && !check_bounds(option, given)) return false;
     }
-    return true;
+    return check_rules(arguments) && check_clashes(arguments);
 }
 
 const struct given *argument_given(const struct arguments *arguments, const char *name)
@@ -343,6 +419,14 @@ const struct given *argument_given(const struct arguments *arguments, const char
     for (size_t i = arguments->n_given; i-- > 0;)
         if (strcmp(arguments->given[i].option->name, name) == 0) return &arguments->given[i];
     return NULL;
+}
+
+const struct given *argument_value(const struct arguments *arguments, const char *name)
+{
+    const struct given *given = argument_given(arguments, name);
+    for (size_t i = 0; i < arguments->n_defaults && !given; i++)
+        if (strcmp(arguments->defaults[i].option->name, name) == 0) given = &arguments->defaults[i];
+    return given;
 }
 
 #define HELP_COLUMN 32
@@ -385,6 +469,12 @@ static void write_option(const struct option *row)
     write_wrapped(help, HELP_COLUMN);
 }
 
+/* A command's own row hides one of the same name in a group behind it. */
+static bool is_first(const struct command *command, const struct option *option)
+{
+    return option->name[0] != '\0' && find_option(command, option->name, strlen(option->name), 0) == option;
+}
+
 void help_write(const struct command *command)
 {
     write_usage(stdout, command);
@@ -397,7 +487,7 @@ void help_write(const struct command *command)
     for (const struct option_group *group = command->groups; group->options; group++) {
         printf("\n%s:\n", group->title);
         for (const struct option *option = group->options; option->name; option++)
-            if (option->name[0] != '\0') write_option(option);
+            if (is_first(command, option)) write_option(option);
     }
     printf("\nExit codes: 0 answered; 1 a fit did not converge; 2 wrong command line; 3 wrong input; 4 no "
            "such device; 5 output not written.\n");

@@ -41,6 +41,8 @@ void usage_error(const struct command *command, const char *format, ...)
 
 /* Of several, the last counts. NULL: not given. */
 const struct given *argument_given(const struct arguments *arguments, const char *name);
+/* The same, or the default. */
+const struct given *argument_value(const struct arguments *arguments, const char *name);
 
 /* Index, -1: none. */
 int option_choice(const char *choices, const char *text);

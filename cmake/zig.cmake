@@ -26,6 +26,7 @@ foreach(tool ar ranlib)
   file(CONFIGURE OUTPUT "${CMAKE_${variable}}" CONTENT "#!/bin/sh\nexec '${PARITAS_ZIG}' ${tool} \"$@\"\n")
   file(CHMOD "${CMAKE_${variable}}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endforeach()
+set(CMAKE_C_FLAGS_INIT -g0) # zig writes debugging information if not told: three quarters of a static library
 # without symbols: this machine's strip knows its own system only
 set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -s)

@@ -16,9 +16,11 @@
  *   paritas_fit.h          best fits
  *   paritas_statistics.h   tests, limits, scans, rankings by formula
  *   paritas_toys.h         the same by toys
+ *   paritas_simplified.h   simplified likelihoods
+ *   paritas_unfold.h       regularised unfolding
  *
- * Not included here: paritas_gradient.h (statistics as differentiable functions), paritas_losscone.h,
- * paritas_kappa.h and paritas_er.h (electrons at the Moon).
+ * Not included here: paritas_sample.h (draws from posteriors), paritas_gradient.h (statistics as
+ * differentiable functions), paritas_losscone.h, paritas_kappa.h and paritas_er.h (electrons at the Moon).
  *
  * Rules for every function:
  *   - It returns PARITAS_OK (0) or a negative status. paritas_error_message(context) then says what happened,
@@ -51,5 +53,7 @@
 #include "paritas_fit.h"
 #include "paritas_statistics.h"
 #include "paritas_toys.h"
+#include "paritas_simplified.h"
+#include "paritas_unfold.h"
 
 #endif

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-#define PARITAS_VERSION_MAJOR 0
-#define PARITAS_VERSION_MINOR 1
+#define PARITAS_VERSION_MAJOR 1
+#define PARITAS_VERSION_MINOR 0
 #define PARITAS_VERSION_PATCH 0
 
 /* ---- statuses ----------------------------------------------------------------------------------- */
@@ -177,7 +177,9 @@ PARITAS_API const char *paritas_library_variant(size_t index, size_t room, char 
     FIELD(R, double, q, , "q", "", "test statistics of polished f32 fits")                               \
     FIELD(R, double, cls, , "cls", "", "their CLs")                                                      \
     FIELD(R, double, toys, , "toys", "", "share of toys whose q is that near; others find other minima") \
-    FIELD(R, double, raw_nll, , "raw_nll", "", "f32 kernels against f64: NLL, of 1 + its deviance")      \
+    FIELD(R, double, raw_nll, , "raw_nll", "",                                                           \
+          "f32 kernels against f64: NLL, of 1 + its deviance + raw_rates")                               \
+    FIELD(R, double, raw_rates, , "raw_rates", "", "of the sum over all data of |rate - datum|")         \
     FIELD(R, double, raw_slope, , "raw_slope", "", "gradient, of its largest element")                   \
     FIELD(R, double, raw_curvature, , "raw_curvature", "", "Hessian, of the largest elements of its rows")
 typedef struct paritas_tolerances {

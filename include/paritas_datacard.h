@@ -52,6 +52,11 @@ PARITAS_API paritas_status paritas_datacard_combine(paritas_context *context, si
 PARITAS_API paritas_status paritas_datacard_names(paritas_context *context,
                                                   const paritas_workspace *workspace,
                                                   paritas_workspace **names);
+/* Lists the groups of a card's nuisances, which its workspace does not keep. The document is an object of
+ * names and lists of nuisances, also of those without effect. INVALID_INPUT, as FILE:LINE:COLUMN: a wrong
+ * card, a group of an unknown nuisance. Files of histograms are not opened. Free it. */
+PARITAS_API paritas_status paritas_datacard_groups(paritas_context *context, const char *path,
+                                                   paritas_workspace **groups);
 
 #ifdef __cplusplus
 }

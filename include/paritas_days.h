@@ -88,7 +88,7 @@ typedef enum paritas_potential_source {
     OPTION(S, double, polarity, 0.0, PARITAS_FROM(-1), PARITAS_TO(1), "", "",                              \
            "of all rows, +1 or -1; 0: as day and sources have it")                                         \
     OPTION(S, double, sunlight, PARITAS_SWEEP_SUNLIGHT, PARITAS_FROM(0), PARITAS_TO(180), "--sunlight",    \
-           "degrees", "cells this near the Sun are masked, where its direction is known; 0: none")         \
+           "degrees", "mask cells this near the Sun, if its direction is known; 0: none")                  \
     OPTION(S, paritas_normalisation, normalisation, PARITAS_NORMALISATION_RATIO, PARITAS_NO_BOUND,         \
            PARITAS_NO_BOUND, "--normalisation", "",                                                        \
            "flux over the mean or the largest of the row's incident cells, or over the mirrored cell")     \
@@ -99,8 +99,8 @@ typedef enum paritas_potential_source {
     OPTION(S, paritas_truth, sunlit, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                        \
            "is the spacecraft in sunlight, where the day does not tell?")                                  \
     OPTION(S, double, least_counts, 20.0, PARITAS_FROM(0), PARITAS_NO_BOUND, "--least-counts", "",         \
-           "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: "       \
-           "counting noise is not considered")                                                             \
+           "mask rows with fewer counts a cell, on average; counts are made from fluxes; 0: ignore "       \
+           "counting noise")                                                                               \
     OPTION(S, paritas_truth, subtract_background, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",           \
            "a rate of counts that is the same at all energies of a sweep, where the highest show it")      \
     OPTION(S, paritas_truth, weighted, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                      \
@@ -273,7 +273,7 @@ typedef enum paritas_compression { PARITAS_COMPRESSION_LIST(PARITAS_ENUMERATOR) 
            "relative width of the energy channels, with which spectra of a plasma are folded, as kappa "     \
            "fits fold theirs; 0: none")                                                                      \
     OPTION(S, double, missing_cells, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--missing-cells", "",         \
-           "part of the cells with a sentinel instead of flux or azimuth")                                   \
+           "part of the cells with a missing flux or azimuth")                                               \
     OPTION(S, double, missing_rows, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--missing-rows", "",           \
            "part of the rows that are left out")                                                             \
     OPTION(S, double, bad_fields, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--bad-fields", "",               \
@@ -283,29 +283,32 @@ typedef enum paritas_compression { PARITAS_COMPRESSION_LIST(PARITAS_ENUMERATOR) 
     OPTION(S, paritas_truth, counts, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--counts", "",                  \
            "fluxes from Poisson counts, in addition to noise; default: no counting noise")                   \
     OPTION(S, double, background_rate, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e6), "--background-rate",         \
-           "counts/s", "of a cell, from what is no electron")                                                \
+           "counts/s", "of a cell, not from electrons")                                                      \
     OPTION(S, double, sun_rate, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e6), "--sun-rate", "counts/s",           \
-           "of a cell within 14 degrees of the Sun, from its light; 0: the Sun has no place")                \
+           "of a cell within 14 degrees of the Sun, from its light; 0: no Sun in the data")                  \
     OPTION(S, paritas_compression, compression, PARITAS_COMPRESSION_NONE, PARITAS_NO_BOUND,                  \
            PARITAS_NO_BOUND, "--compression", "",                                                            \
            "of counts: none, or 8-bit logarithms, truncated, as the archive's were")                         \
     OPTION(S, double, geometric_factor, PARITAS_SWEEP_GEOMETRIC_FACTOR, PARITAS_FROM(1e-9), PARITAS_TO(1e3), \
            "--geometric-factor", "cm^2 sr", "of the instrument")                                             \
     OPTION(S, double, accumulation, PARITAS_SWEEP_ACCUMULATION, PARITAS_FROM(1e-6), PARITAS_TO(1e6),         \
-           "--accumulation", "s", "of a row, which the cells of a ring of directions share")                 \
+           "--accumulation", "s", "time of a row, which the cells of a ring of directions share")            \
     OPTION(S, double, dead_time, PARITAS_SWEEP_DEAD_TIME, PARITAS_FROM(0.0), PARITAS_TO(1.0), "--dead-time", \
-           "s", "after each count; corrected, and cells above a correction of 1.25 are marked as erroneous") \
+           "s",                                                                                              \
+           "after each count; fluxes are corrected; a correction above 1.25 marks the cell as erroneous")    \
     OPTION(S, double, polarity, -1.0, PARITAS_FROM(-1.0), PARITAS_TO(1.0), "", "", "+1 or -1; 0: drawn")     \
     OPTION(S, paritas_true_edge, edge, PARITAS_TRUE_EDGE_HARD, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",   \
            "of the cone; beams need the hard one")                                                           \
     OPTION(S, paritas_truth, weighted, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                        \
            "the folded edge by the spectrum")                                                                \
-    OPTION(S, uint64_t, seed, 42, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "", "of all random numbers") \
+    OPTION(S, uint64_t, seed, 42, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "", "random seed")           \
     OPTION(S, uint64_t, first, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                                \
            "number of the first sweep: a sweep has the same numbers in any batch")                           \
     OPTION(S, double, time, 0.0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "s",                                \
            "Unix time of the first sweep; the next come 80 s apart, or less")                                \
-    OTHER(S, const double *, theta, "88 inclinations of the cells; NULL: built-in")
+    OTHER(S, const double *, theta, "88 inclinations of the cells; NULL: built-in")                          \
+    OPTION(S, paritas_truth, orbit, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--orbit", "",                    \
+           "sweeps have places along a polar orbit of 118 minutes, above which the field is radial")
 
 /* How synthetic sweeps are drawn. Ranges are uniform; density and temperature are log-uniform. Start from
  * PARITAS_SYNTHETIC_OPTIONS_DEFAULT. */
@@ -340,7 +343,8 @@ typedef struct paritas_truths {
 } paritas_truths;
 
 /* Draws n sweeps from the models that are fitted, with the damage of real files. Numbers of a sweep depend on
- * the seed and its number alone. options: NULL: defaults; with a sun_rate the day has the Sun's direction.
+ * the seed and its number alone. options: NULL: defaults; with a sun_rate the day has the Sun's direction,
+ * with orbit the places of spacecraft and field lines.
  * losscone: beam and response; may be NULL. Fills the arrays of `truths`. Free the day with
  * paritas_er_day_free, also after a failure. */
 PARITAS_API paritas_status paritas_day_synthesize(paritas_context *context,

@@ -133,7 +133,7 @@ typedef struct paritas_er_day {
     OPTION(S, paritas_truth, digest, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",         \
            "compute the digest of the file")                                                \
     OPTION(S, paritas_truth, strict, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--strict", "", \
-           "a damaged file is refused at its first damage; default: damaged rows are masked and counted")
+           "refuse a file at its first damage; default: mask damaged rows and count them")
 
 /* Options of reading. Start from PARITAS_ER_OPTIONS_DEFAULT. */
 typedef struct paritas_er_options {

@@ -46,19 +46,19 @@ typedef enum paritas_parameter_state {
 /* Converged fits in f64 share a minimum if twice the NLL agrees to this. */
 #define PARITAS_SAME_MINIMUM 1.0e-8
 
-#define PARITAS_JOB_OPTIONS(OPTION, OTHER, S)                                                             \
-    OTHER(S, const double *, data, "a data row: main_count + aux_count + template_count")                 \
-    OTHER(S, const double *, start, "parameter_count; where fixed, the value")                            \
-    OTHER(S, const double *, lower, "parameter_count")                                                    \
-    OTHER(S, const double *, upper, "parameter_count")                                                    \
-    OTHER(S, const unsigned char *, fixed, "parameter_count")                                             \
-    OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",     \
-           "fits from the usual start and from further ones; 0: further ones of statistics, at signs of " \
-           "several minima")                                                                              \
-    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",    \
-           "a fit gives up after so many; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")      \
-    OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                     \
-    OTHER(S, const size_t *, pois,                                                                        \
+#define PARITAS_JOB_OPTIONS(OPTION, OTHER, S)                                                              \
+    OTHER(S, const double *, data, "a data row: main_count + aux_count + template_count")                  \
+    OTHER(S, const double *, start, "parameter_count; where fixed, the value")                             \
+    OTHER(S, const double *, lower, "parameter_count")                                                     \
+    OTHER(S, const double *, upper, "parameter_count")                                                     \
+    OTHER(S, const unsigned char *, fixed, "parameter_count")                                              \
+    OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",      \
+           "starts of each fit, of which the lowest minimum counts; 0: one; statistics add more at signs " \
+           "of several minima")                                                                            \
+    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",     \
+           "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")       \
+    OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                      \
+    OTHER(S, const size_t *, pois,                                                                         \
           "their numbers; a function of one takes the first, and the others are free")
 
 /* What is fitted. NULL means the model's own: observed data, suggested start, bounds, fixed flags. Start from
@@ -124,9 +124,9 @@ typedef struct paritas_fit_starts {
     OPTION(S, paritas_minimizer, minimizer, PARITAS_MINIMIZER_NEWTON, PARITAS_NO_BOUND, PARITAS_NO_BOUND,    \
            "--minimizer", "", "minimizer")                                                                   \
     OPTION(S, unsigned, population, 0, PARITAS_ZERO_OR_FROM(4), PARITAS_TO(65536), "--population", "",       \
-           "members of de; 0: 10 for each parameter, from 20 to 200")                                        \
+           "population size of de; 0: 10 for each parameter, from 20 to 200")                                \
     OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                           \
-           "of de's random numbers, the same for every job")
+           "seed of de's random numbers, the same for every job")
 
 /* Options of paritas_fit. Start from PARITAS_FIT_OPTIONS_DEFAULT. */
 typedef struct paritas_fit_options {
@@ -155,8 +155,12 @@ typedef struct paritas_fit_answers {
  * start at random around it, start k at the same point for any N. A fit that failed below the lowest minimum
  * continues from where it ended, also by another method.
  *
- * INVALID_ARGUMENT: a job whose start, bounds or data no fit can have; the message names them and the job,
- * counted from 0 ("job 3: ..."). */
+ * A job whose data no fit can have is non_finite, with NaN for all numbers; its `states` say nothing. That
+ * is NaN, infinity, a negative count, or templates that no job may have. paritas_error_message says why, of
+ * the last such job. The other jobs are fitted.
+ *
+ * INVALID_ARGUMENT: a job whose start or bounds no fit can have; the message names them and the job, counted
+ * from 0 ("job 3: ..."). */
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        const paritas_fit_answers *answers);
@@ -183,12 +187,14 @@ PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const 
 PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
 
 /* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
+struct paritas_minima; /* paritas_statistics.h */
 typedef struct paritas_minos_request {
     size_t size;
     size_t parameter;
-    const double *best;    /* parameter_count: at the best fit */
-    double best_twice_nll; /* there */
-    double error;          /* of the parameter there */
+    const double *best;            /* parameter_count: at the best fit */
+    double best_twice_nll;         /* there */
+    double error;                  /* of the parameter there */
+    struct paritas_minima *minima; /* raised to what its fits met, if that is more; NULL: not asked for */
 } paritas_minos_request;
 
 /* MINOS errors of one parameter: offsets[0] < 0 < offsets[1], where the profile of twice the NLL has risen by

@@ -135,10 +135,10 @@ typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERAT
 #define PARITAS_KAPPA_OPTIONS(OPTION, OTHER, S)                                                             \
     OPTION(S, paritas_kappa_weights, weights, PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_NO_BOUND,               \
            PARITAS_NO_BOUND, "--weights", "",                                                               \
-           "of kappa fits: likelihood of counts, or weighted logarithms for comparison")                    \
+           "kappa fits: likelihood of counts, or weighted logarithms for comparison")                       \
     OPTION(S, paritas_kappa_density, density, PARITAS_KAPPA_DENSITY_FITTED, PARITAS_NO_BOUND,               \
            PARITAS_NO_BOUND, "--density", "",                                                               \
-           "fitted with the others, or fixed at the sum over the spectrum")                                 \
+           "density: fitted with kappa and theta, or fixed at a sum over the spectrum")                     \
     OPTION(S, double, kappa_lower, 2.5, PARITAS_ABOVE(1.5), PARITAS_TO(1000.0), "--kappa-lower", "",        \
            "lower bound of kappa")                                                                          \
     OPTION(S, double, kappa_upper, 6.0, PARITAS_ABOVE(1.5), PARITAS_TO(1000.0), "--kappa-upper", "",        \
@@ -253,23 +253,23 @@ PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, doub
     ITEM(PARITAS_CURRENTS_SUMS, 1, "sums", "sums over 500 energies, for comparison")
 typedef enum paritas_currents { PARITAS_CURRENTS_LIST(PARITAS_ENUMERATOR) } paritas_currents;
 
-#define PARITAS_POTENTIAL_OPTIONS(OPTION, OTHER, S)                                                        \
-    OPTION(S, paritas_currents, currents, PARITAS_CURRENTS_CONVERGED, PARITAS_NO_BOUND, PARITAS_NO_BOUND,  \
-           "--currents", "", "integrals in shade: to rounding, or sums over 500 energies for comparison")  \
-    OPTION(S, double, sun_lower, 10.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                       \
-           "least energy of the electrons that count in sunlight")                                         \
-    OPTION(S, double, sun_upper, 20000.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                    \
-           "their largest energy")                                                                         \
-    OPTION(S, double, shade_lower, 1.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                      \
-           "least energy of those that count in shade; of sums the lower end of the grid")                 \
-    OPTION(S, double, shade_upper, 20000.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                  \
-           "their largest energy; of sums the upper end")                                                  \
-    OPTION(S, double, secondary_energy, 3.0, PARITAS_FROM(1e-3), PARITAS_TO(1e3), "", "eV",                \
-           "temperature of secondary electrons: a positive spacecraft keeps some")                         \
-    OPTION(S, unsigned, refits, 20, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--refits", "",                    \
-           "in sunlight: fits, at most, with energies less the potential that the fit before gave")        \
-    OPTION(S, paritas_truth, liouville, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                     \
-           "fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies " \
+#define PARITAS_POTENTIAL_OPTIONS(OPTION, OTHER, S)                                                          \
+    OPTION(S, paritas_currents, currents, PARITAS_CURRENTS_CONVERGED, PARITAS_NO_BOUND, PARITAS_NO_BOUND,    \
+           "--currents", "", "currents in shade: exact integrals, or sums over 500 energies for comparison") \
+    OPTION(S, double, sun_lower, 10.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                         \
+           "least energy of the electrons that count in sunlight")                                           \
+    OPTION(S, double, sun_upper, 20000.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                      \
+           "their largest energy")                                                                           \
+    OPTION(S, double, shade_lower, 1.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                        \
+           "least energy of those that count in shade; of sums the lower end of the grid")                   \
+    OPTION(S, double, shade_upper, 20000.0, PARITAS_FROM(0.0), PARITAS_TO(1e9), "", "eV",                    \
+           "their largest energy; of sums the upper end")                                                    \
+    OPTION(S, double, secondary_energy, 3.0, PARITAS_FROM(1e-3), PARITAS_TO(1e3), "", "eV",                  \
+           "temperature of secondary electrons: a positive spacecraft keeps some")                           \
+    OPTION(S, unsigned, refits, 20, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--refits", "",                      \
+           "in sunlight: repeated fits, at most, each with energies corrected by the last potential")        \
+    OPTION(S, paritas_truth, liouville, 1, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                       \
+           "fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies "   \
            "alone are shifted")
 
 /* Options of potentials. Start from PARITAS_POTENTIAL_OPTIONS_DEFAULT. A spectrum in sunlight is fitted again

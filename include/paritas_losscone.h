@@ -132,27 +132,27 @@ typedef enum paritas_losscone_search {
     OPTION(S, double, amplitude_lower, 0.0, PARITAS_FROM(0.0), PARITAS_TO(1e3), "--amplitude-lower", "",    \
            "lower bound of the beam's amplitude")                                                           \
     OPTION(S, double, amplitude_upper, 5.0, PARITAS_FROM(0.0), PARITAS_TO(1e3), "--amplitude-upper", "",    \
-           "its upper bound; equal to the lower one: the amplitude is fixed; both 0: no beam")              \
+           "its upper bound; equal bounds fix the amplitude; both 0: no beam")                              \
     OPTION(S, double, beam_width, 15.0, PARITAS_ZERO_OR_FROM(1e-3), PARITAS_NO_BOUND, "--beam-width", "eV", \
            "width of the beam in energy; 0: no beam")                                                       \
     OPTION(S, double, beam_sigma, 7.5, PARITAS_FROM(0.0), PARITAS_NO_BOUND, "--beam-sigma", "degrees",      \
            "width of the beam in pitch angle; 0: all angles")                                               \
     OPTION(S, double, background, 0.05, PARITAS_ABOVE(0.0), PARITAS_TO(1.0), "--background", "",            \
-           "of the normalised flux inside the cone")                                                        \
+           "normalised flux inside the cone")                                                               \
     OPTION(S, double, response_width, 0.25, PARITAS_FROM(0.0), PARITAS_BELOW(1.0), "--response-width", "",  \
            "half width of the energy response, as a part of the energy")                                    \
     OPTION(S, unsigned, box_limit, 20000, PARITAS_FROM(1), PARITAS_NO_BOUND, "--box-limit", "",             \
-           "boxes of the exact search, a sweep; what is unproven then is in the gap")                       \
+           "boxes of the exact search, a sweep; the gap says what is then unproven")                        \
     OPTION(S, uint64_t, seed, 42, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                         \
-           "of de and of the bootstrap")                                                                    \
+           "seed of de and of the bootstrap")                                                               \
     OPTION(S, uint64_t, first, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                               \
            "number of the first sweep given: a sweep has the same random numbers in any batch")             \
     OPTION(S, unsigned, population, 50, PARITAS_FROM(4), PARITAS_TO(1024), "--population", "", "of de")     \
     OPTION(S, unsigned, generations, 500, PARITAS_NO_BOUND, PARITAS_TO(1000000), "--generations", "",       \
-           "of de, at most")
+           "generations of de, at most")
 #define PARITAS_LOSSCONE_SET_OPTIONS(OPTION, OTHER, S)                                                      \
     OPTION(S, double, potential_errors, 2.0, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--potential-errors", "", \
-           "sets allow for so many standard deviations of a spacecraft potential found from the plasma")
+           "sets allow for this many standard errors of a spacecraft potential from the plasma")
 #define PARITAS_LOSSCONE_OPTIONS(OPTION, OTHER, S) \
     PARITAS_LOSSCONE_FIT_OPTIONS(OPTION, OTHER, S) PARITAS_LOSSCONE_SET_OPTIONS(OPTION, OTHER, S)
 
@@ -205,7 +205,9 @@ typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR
     ITEM(PARITAS_QUALITY_OTHER_MODEL, 256, "other_model", "the other model of the instrument fits better")  \
     ITEM(PARITAS_QUALITY_SMEARED_EDGE, 512, "smeared_edge",                                                 \
          "of counts: cells at the edge differ from the model by more than 12 % of the incident flux, with " \
-         "the hard edge all reflected cells by more than 5 %: the field's direction may be wrong")
+         "the hard edge all reflected cells by more than 5 %: the field's direction may be wrong")          \
+    ITEM(PARITAS_QUALITY_FEW_ROWS, 1024, "few_rows",                                                        \
+         "reflected cells of no more energies than U and r are free: they fit any cone")
 typedef enum paritas_quality_flag { PARITAS_QUALITY_FLAG_LIST(PARITAS_ENUMERATOR) } paritas_quality_flag;
 
 #define PARITAS_PLATEAU_VERTICES 16

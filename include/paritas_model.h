@@ -167,6 +167,8 @@ PARITAS_API const double *paritas_model_data(const paritas_model *model);
 PARITAS_API size_t paritas_model_channel_count(const paritas_model *model); /* sorted by name, as main data */
 PARITAS_API const char *paritas_model_channel_name(const paritas_model *model, size_t channel);
 PARITAS_API size_t paritas_model_channel_bins(const paritas_model *model, size_t channel);
+/* Does the likelihood leave the channel out (paritas_workspace_mask)? 1: yes. */
+PARITAS_API int paritas_model_channel_masked(const paritas_model *model, size_t channel);
 PARITAS_API size_t paritas_model_sample_count(const paritas_model *model, size_t channel);
 PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample);
 
@@ -180,6 +182,11 @@ typedef struct paritas_parameter_set {
 PARITAS_API size_t paritas_model_set_count(const paritas_model *model); /* 0 of a user's own model */
 /* Sets have the order of the parameters. The name is NULL where there is no such set. */
 PARITAS_API paritas_parameter_set paritas_model_set(const paritas_model *model, size_t set);
+/* "sha256:" and 64 hexadecimal digits (72 bytes with the end), of what a model expects: names, channels,
+ * rates, constraints, masks. Observed data, starts and bounds do not enter. Digests of other versions of
+ * Paritas may differ. */
+PARITAS_API paritas_status paritas_model_digest(paritas_context *context, const paritas_model *model,
+                                                char digest[72]);
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 

@@ -308,6 +308,49 @@ PARITAS_API paritas_status paritas_breakdown(paritas_context *context, const par
 PARITAS_API paritas_status paritas_match_parameters(paritas_context *context, const paritas_model *model,
                                                     const char *pattern, unsigned char *members);
 
+/* ---- global impacts ------------------------------------------------------------------------------ */
+
+#define PARITAS_GLOBAL_IMPACT_FIELDS(FIELD, R)                                                      \
+    FIELD(R, size_t, parameter, , "", "", "number of the parameter")                                \
+    FIELD(R, double, pull, , "pull", "", "(best - prefit value) / constraint width")                \
+    FIELD(R, double, constraint, , "constraint", "", "error / constraint width")                    \
+    FIELD(R, double, sigma, , "sigma", "", "standard deviation of the parameter's auxiliary datum") \
+    FIELD(R, double, impact, , "impact", "", "shift of the POI's best fit per sigma of the auxiliary datum")
+typedef struct paritas_global_impact {
+    size_t size;
+    PARITAS_GLOBAL_IMPACT_FIELDS(PARITAS_MEMBER, )
+} paritas_global_impact;
+
+#define PARITAS_GLOBAL_RESULT_FIELDS(FIELD, R)                                                              \
+    FIELD(R, double, best, , "best", "", "best fit of the parameter of interest")                           \
+    FIELD(R, double, total, , "total", "", "its error")                                                     \
+    FIELD(R, double, statistical, , "statistical", "", "part of the main data: each count by its root")     \
+    FIELD(R, double, systematic, , "systematic", "", "part of all auxiliary data")                          \
+    FIELD(R, double, sum, , "sum", "", "sqrt(statistical^2 + systematic^2)")                                \
+    FIELD(R, size_t, sources, , "sources", "", "parameters that are not fixed and have an auxiliary datum") \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                              \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_global_result {
+    size_t size;
+    PARITAS_GLOBAL_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_global_result;
+
+/* Parts of the POI's error by what fluctuates: each auxiliary datum and the main data (global observables,
+ * arXiv:2307.04007). The best fit's derivatives by the data times their standard deviations, from the exact
+ * second derivatives at one fit: nothing is fitted again. A measurement has the sigma of its constraint, on
+ * the side where it lies. A count, main or auxiliary, has its root. Parts add up in quadrature. `sum` is
+ * `total` if the data are those expected at the best fit. It is also if rates are linear in the parameters
+ * and constraints are normal or Poisson.
+ *   members   n_groups rows of parameter_count flags; the POI's is not set
+ *   entries   parameter_count places, of which result->sources are used: the largest impact first
+ *   groups    n_groups impacts: the roots of their members' sums of squares
+ * All numbers but `best` are NaN if the POI is at a bound or the fit fails. INVALID_ARGUMENT: a group with
+ * the POI; a model that has no derivatives by data, as paritas_data_derivatives says. */
+PARITAS_API paritas_status paritas_global_impacts(paritas_context *context, const paritas_model *model,
+                                                  const paritas_job *job, size_t n_groups,
+                                                  const unsigned char *members, paritas_global_result *result,
+                                                  paritas_global_impact *entries, double *groups);
+
 /* ---- Asimov data and yields ---------------------------------------------------------------------- */
 
 /* Asimov data: the data row expected at the job's fit with the parameter of interest fixed at mu. The fit has
@@ -428,6 +471,8 @@ PARITAS_API paritas_status paritas_compatibility(paritas_context *context, const
     RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
     RECORD(paritas_breakdown_group, PARITAS_BREAKDOWN_GROUP_FIELDS, "Part of the error of one group.")     \
     RECORD(paritas_breakdown_result, PARITAS_BREAKDOWN_RESULT_FIELDS, "Parts of the POI's error.")         \
+    RECORD(paritas_global_impact, PARITAS_GLOBAL_IMPACT_FIELDS, "Global impact of one parameter.")         \
+    RECORD(paritas_global_result, PARITAS_GLOBAL_RESULT_FIELDS, "Parts of the POI's error by the data.")   \
     RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")                              \
     RECORD(paritas_compatibility_group, PARITAS_COMPATIBILITY_GROUP_FIELDS, "One group of channels.")      \
     RECORD(paritas_compatibility_result, PARITAS_COMPATIBILITY_RESULT_FIELDS, "Compatibility of channels.")

@@ -45,14 +45,15 @@ typedef struct paritas_toy {
  * A return other than 0 cancels the run. */
 typedef int (*paritas_toys_taker)(void *user, size_t n, const paritas_toy *toys);
 
-/* A named text in the key of a store. A run is resumed, and shards are pooled, only where all agree. */
+/* A named text in the key of a store. A run is resumed, and shards are pooled, only where all agree but the
+ * number of toys. */
 typedef struct paritas_key_entry {
     const char *name, *value;
 } paritas_key_entry;
 
 #define PARITAS_TOYS_OPTIONS(OPTION, OTHER, S)                                                               \
     OPTION(S, uint64_t, n, 0, PARITAS_NO_BOUND, PARITAS_TO(281474976710655.0), "--ntoys", "",                \
-           "toys of each hypothesis, over all shards; 0: 2000, of limits at most 100000")                    \
+           "toys of each hypothesis, over all shards; 0: 2000, for limits up to 100000")                     \
     OPTION(S, uint64_t, seed, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--seed", "",                           \
            "toy t depends on the seed and t alone")                                                          \
     OPTION(S, unsigned, shard, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                                \
@@ -64,7 +65,7 @@ typedef struct paritas_key_entry {
            "never fit by quasi-Newton; 0: where the first toys show that it is faster")                      \
     OTHER(S, const char *, store, "path of a store (SQLite) that keeps every toy; NULL: none")               \
     OPTION(S, paritas_truth, resume, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--resume", "",                  \
-           "continue a store that exists")                                                                   \
+           "continue a store that exists, also to a larger number of toys")                                  \
     OTHER(S, size_t, n_entries, "further entries of the store's key, for example the workspace's digest")    \
     OTHER(S, const paritas_key_entry *, entries, "n_entries")                                                \
     OTHER(S, paritas_toys_taker, take, "receives the toys of a test that this call fits; NULL: none")        \
@@ -260,8 +261,8 @@ typedef struct paritas_look_elsewhere_point {
     OTHER(S, const paritas_model *const *, models, "n_points: the background and one signal each")          \
     OTHER(S, const paritas_job *, jobs, "n_points; NULL: the models' own")                                  \
     OTHER(S, const paritas_model *, background,                                                             \
-          "without signal, or with a parameter of interest that is held at 0")                              \
-    OTHER(S, const paritas_job *, background_job, "NULL: its own")                                          \
+          "without signal, or with a parameter of interest that is held at 0; NULL: models[0] at 0")        \
+    OTHER(S, const paritas_job *, background_job, "NULL: its own; not read without `background`")           \
     OPTION(                                                                                                 \
         S, double, upcrossed, 0.5, PARITAS_FROM(0.0), PARITAS_NO_BOUND, "--upcrossed", "",                  \
         "count how often q0 rises above this value from point to point, along a line of points; 0: do not") \
@@ -313,6 +314,9 @@ typedef struct paritas_look_elsewhere_result {
  * its random number. So points share the draw of a common parameter, and a signal's parameters have their own
  * draws. The data of a point depend on neither the other points nor their order.
  *
+ * A background without parameters is no model: leave `background` NULL. The first point without its signal
+ * has the same rates.
+ *
  * Upcrossings: Gross, Vitells, Eur. Phys. J. C 70 (2010) 525, arXiv:1005.1891, eq. 3 with one degree of
  * freedom and one side.
  *
@@ -329,7 +333,7 @@ PARITAS_API paritas_status paritas_look_elsewhere(paritas_context *context,
     OPTION(S, double, level, 0.05, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--level", "", \
            "1 less the confidence level")                                                 \
     OPTION(S, double, rtol, 0.01, PARITAS_ABOVE(0.0), PARITAS_BELOW(1.0), "--rtol", "",   \
-           "values around an edge are this near, in parts of the asymptotic half width")  \
+           "an edge is bisected to this part of the asymptotic half width")               \
     OTHER(S, size_t, scan_room, "places in `scan`, as in paritas_limit_request")          \
     OTHER(S, paritas_hypotest_toys_result *, scan, "receives the tests; NULL: none")
 
@@ -457,6 +461,7 @@ typedef struct paritas_toy_data {
     paritas_fit_status status; /* of the fit to the data at which they were drawn; converged where none was */
     const double *point;       /* parameter_count: the truth; NULL: unknown, drawn around given data */
     const double *rows;        /* n rows of main_count + aux_count */
+    const char *model; /* digest of the model that drew them; NULL: rows for any model of this shape */
 } paritas_toy_data;
 
 /* Draws toys and fits none. They are the toys of paritas_toys with this job, request and these options. The
@@ -470,9 +475,16 @@ PARITAS_API void paritas_toy_data_free(paritas_toy_data *data); /* NULL is a no-
  * paritas_text_free. */
 PARITAS_API paritas_status paritas_toy_data_write(paritas_context *context, const paritas_model *model,
                                                   const paritas_toy_data *data, char **text, size_t *length);
-/* Reads such a file ("-" is standard input). It may also be an array of main and auxiliary data, or an object
- * {"main": [...], "aux": [...]}: one row. Freed by paritas_toy_data_free. INVALID_INPUT, with file and place:
- * numbers that no data of the model can be, or a file of another model. */
+/* The same as an archive for numpy.load (.npz). `main` has a row of main data for each toy, `aux` one of
+ * auxiliary data; side by side they are rows as pyhf takes them. `bins` and `measured` name their columns:
+ * "CHANNEL[BIN]" and parameters. `toy`, `seed`, `model`, `parameters` and `point` say how they were drawn.
+ * Freed by paritas_text_free. INVALID_ARGUMENT: 4 GiB or more. */
+PARITAS_API paritas_status paritas_toy_data_pack(paritas_context *context, const paritas_model *model,
+                                                 const paritas_toy_data *data, char **bytes, size_t *length);
+/* Reads such a file, JSON or an archive ("-": JSON from standard input). One row may also be an array of
+ * main and auxiliary data, or an object {"main": [...], "aux": [...]}. An archive of numpy.savez needs `main`
+ * and `aux` alone. Freed by paritas_toy_data_free. INVALID_INPUT, with file and place: numbers that no
+ * data of the model can be, or a file of a model with another digest. */
 PARITAS_API paritas_status paritas_toy_data_read(paritas_context *context, const paritas_model *model,
                                                  const char *path, paritas_toy_data **data);
 
@@ -493,6 +505,16 @@ typedef struct paritas_gof_toys_result {
 PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model,
                                             const paritas_job *job, const paritas_toys_options *options,
                                             paritas_gof_toys_result *result, paritas_gof_result *gof);
+
+/* Compatibility of channels by toys that are drawn at the common best fit to the job's data, each with both
+ * fits (paritas_compatibility). Statistics within 1e-8 count as equal. `observed` and `groups`: the
+ * answer of the data; may be NULL. Without a store and shards. */
+PARITAS_API paritas_status paritas_compatibility_toys(paritas_context *context, const paritas_model *model,
+                                                      const paritas_job *job, const paritas_model *separate,
+                                                      const paritas_toys_options *options,
+                                                      paritas_gof_toys_result *result,
+                                                      paritas_compatibility_result *observed,
+                                                      paritas_compatibility_group *groups);
 
 /* ---- stores ------------------------------------------------------------------------------------- */
 

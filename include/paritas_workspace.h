@@ -166,7 +166,9 @@ PARITAS_API paritas_status paritas_workspace_split(paritas_context *context,
  *   unused         {observations [name], parameters [[measurement, name]], pois [[measurement, poi]]}: in the
  *                  file, but used by no model
  *   functions      [[measurement, name, expression]], if there are any; those that no modifier has are also
- *                  `functions` [[measurement, name]] of `unused` */
+ *                  `functions` [[measurement, name]] of `unused`
+ *   correlations   [[measurement, name, [parameter]]], if there are any
+ *   penalties      the same of penalties */
 PARITAS_API paritas_status paritas_workspace_inspect(paritas_context *context,
                                                      const paritas_workspace *workspace,
                                                      paritas_workspace **out);

@@ -52,4 +52,42 @@ static inline paritas_allocator ledger_allocator(struct ledger *ledger)
     return (paritas_allocator){ledger_allocate, ledger_reallocate, ledger_release, ledger};
 }
 
+/* What may run out of memory: `make` opens a context with the options, `prepare` comes before `take`, and
+ * `end` frees all. */
+struct refused_work {
+    void (*make)(void *user, const paritas_options *options);
+    void (*prepare)(void *user);
+    paritas_status (*take)(void *user);
+    void (*end)(void *user);
+    void *user;
+};
+
+/* Takes the work with its n-th request refused, n = 1, 2, ..., until none was; each time also once more with
+ * all that it asks for. */
+static inline void refuse_requests_of(const struct refused_work *work, bool for_good)
+{
+    long n = 0;
+    for (bool struck = true; struck;) {
+        n++;
+        struct ledger ledger = {.for_good = for_good};
+        const paritas_allocator allocator = ledger_allocator(&ledger);
+        paritas_options options = PARITAS_OPTIONS_DEFAULT;
+        options.allocator = &allocator;
+        options.threads = 1;
+        work->make(work->user, &options);
+        work->prepare(work->user);
+        ledger.fail_at = ledger.requests + n;
+        const paritas_status status = work->take(work->user);
+        struck = ledger.requests >= ledger.fail_at;
+        if (status != (struck ? PARITAS_OUT_OF_MEMORY : PARITAS_OK))
+            fail_msg("request %ld: %s", n, paritas_status_name(status));
+        ledger.fail_at = 0;
+        if (struck) assert_int_equal(work->take(work->user), PARITAS_OK);
+        work->end(work->user);
+        assert_int_equal(ledger.live, 0);
+    }
+    assert_true(n > 1);
+    print_message("%ld requests refused one by one\n", n - 1);
+}
+
 #endif

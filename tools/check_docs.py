@@ -4,8 +4,9 @@
 Generated pages are current. Links and named files exist. Every public function is in the C page, and every
 tolerance in the contract. Every command and option is known to the program. Blocks of commands with answers
 are run, all of a page in one folder, and answer what is shown (times may differ, a line "..." stands for
-any). Snippets of C compile. Every law of constraints has its row. The table of places names all files that an
-addition touches. With pages named, only these are looked at. Python's standard library only."""
+any). Snippets of C compile. Every law of constraints has its row. README's speeds stand in docs/numbers.md.
+The table of places names all files that an addition touches. With pages named, only these are looked at.
+Python's standard library only."""
 
 import os
 import re
@@ -154,6 +155,26 @@ def missing_laws():
     ]
 
 
+def wrong_speeds():
+    """The numbers of README's sentences on speed are those of the table of docs/numbers.md."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    page = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*", page, re.M)
+    ]
+    fits = [row for row in rows if row[0] == "fit"]
+    said = {
+        "pyhf": r"takes (\S+ \S+) on one thread, and pyhf takes (\S+) times as long",
+        "Combine": r"read and fitted in (\S+ \S+), where text2workspace.py and Combine take (\S+ s)\b",
+    }
+    for peer, sentence in said.items():
+        row = next(row for row in fits if row[-1].startswith(peer))
+        found = re.search(sentence, readme)
+        stands = (row[6], row[8] if peer == "pyhf" else row[7])
+        if not found or found.groups() != stands:
+            yield f"README.md: beside {peer} it should say {' and '.join(stands)}, as docs/numbers.md does"
+
+
 def code_of(path):
     """The text of a file of C or CMake without its comments."""
     text = path.read_text()
@@ -197,7 +218,7 @@ def main():
         if not current:
             bad.append("generated pages are not current")
         bad.extend(wrong_places())
-        bad += missing_functions() + wrong_tolerances() + missing_laws()
+        bad += [*missing_functions(), *wrong_tolerances(), *missing_laws(), *wrong_speeds()]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         prose = re.sub(r"```.*?```", "", text, flags=re.S)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws the pictures of the pages into docs/pictures: make_pictures.py [NAME ...]
 
-brazil, pulls: examples/sbottom_A with one signal point. losscone: a synthetic sweep and its fit;
+brazil, pulls, toys: examples/sbottom_A with one signal point. losscone: a synthetic sweep and its fit;
 losscone_...: its misfit, and a day. moon_...: products of a month by bench/synthetic_month.py.
-speed: the first table of docs/benchmarks.md. training: examples/training (needs jax).
+speed: the first tables of docs/numbers.md and docs/benchmarks.md. training: examples/training (needs jax).
 Needs `paritas` as a package and as a program, and matplotlib."""
 
 import io
@@ -45,6 +45,13 @@ def pulls():
     """The pulls of the 12 parameters that the fit moves most."""
     model = signal_model()
     return plot.pulls(model.fit(), model, top=12)
+
+
+def toys():
+    """The test statistic in toys with the signal and without it."""
+    model = signal_model()
+    test = model.hypotest_toys(0.2, n=20000, seed=1)
+    return plot.toys(test, q_A=model.hypotest(0.2).q_A)
 
 
 @cache
@@ -138,6 +145,13 @@ def speed():
 
     rows = [row for row in table_rows(ROOT / "docs" / "benchmarks.md") if row["operation"] == "fit"]
     columns = [name for name in rows[0] if " / ours" in name]
+    one_page = [row for row in table_rows(ROOT / "docs" / "numbers.md") if row["feature"] == "fit"]
+    analysis, parameters = "bottom squarks", "64"
+    of_squarks = {
+        row["program"].split()[0].strip(","): row for row in one_page if analysis in row["analysis"]
+    }
+    ratios = {name: of_squarks[name.split()[0]]["other / ours"] for name in columns}
+    rows.insert(1, {"analysis": analysis, "parameters": parameters, **ratios})
     figure = Figure(figsize=(7, 3.2), layout="constrained")
     axes = figure.add_subplot()
     height = 0.8 / len(columns)
@@ -167,6 +181,7 @@ def training():
 PICTURE_OF = {
     "brazil": brazil,
     "pulls": pulls,
+    "toys": toys,
     "losscone": losscone_sweep,
     "speed": speed,
     "training": training,

@@ -559,8 +559,8 @@ def words(all_, corner, models):
         (
             "**Spacecraft potentials in sunlight** are right to a few tenths of a volt up to 20 V. They are",
             "slightly too low, because the fit uses a sum over 15 energies and these data an integral.",
-            "Beyond 20 V they are off by volts, and the error is too small. With energies shifted alone they",
-            "are volts too low everywhere.",
+            "Beyond 20 V they are off by volts, and the error is too small. If only energies are shifted,",
+            "they are volts too low everywhere.",
         ),
         (
             "**Rows without a count break kappa fits with the weights of earlier fits.**",

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append_field(struct text *out, const char *field)
+void csv_text(struct text *out, const char *field)
 {
     if (!field) return;
     if (field[strcspn(field, ",\"\r\n")] == '\0') {
@@ -39,6 +39,9 @@ static void append_value(struct text *out, const struct column *column, size_t a
     case COLUMN_I64:
         text_format(out, "%" PRId64, ((const int64_t *)column->values)[at]);
         break;
+    case COLUMN_U64:
+        text_format(out, "%" PRIu64, ((const uint64_t *)column->values)[at]);
+        break;
     case COLUMN_U32:
         text_format(out, "%" PRIu32, ((const uint32_t *)column->values)[at]);
         break;
@@ -52,7 +55,7 @@ static void append_value(struct text *out, const struct column *column, size_t a
         text_format(out, "%s", ((const unsigned char *)column->values)[at] ? "true" : "false");
         break;
     case COLUMN_TEXT:
-        append_field(out, ((const char *const *)column->values)[at]);
+        csv_text(out, ((const char *const *)column->values)[at]);
         break;
     }
 }

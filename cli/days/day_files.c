@@ -7,8 +7,8 @@
 
 const struct option options_days[] = {
     {"--year", OPTION_COUNT, "YYYY", "only day files of this year"},
-    {"--month", OPTION_COUNT, "MM", "only of this month"},
-    {"--day", OPTION_COUNT, "DD", "only of this day of the month"},
+    {"--month", OPTION_COUNT, "MM", "only day files of this month"},
+    {"--day", OPTION_COUNT, "DD", "only day files of this day of the month"},
     {0},
 };
 

@@ -19,19 +19,19 @@ const struct option options_losscone[] = {
 
 const struct option options_background[] = {
     {"--subtract-background", OPTION_CHOICE, "auto|none",
-     "of each sweep: a rate of counts that is the same at all energies, where the highest show it", "auto"},
+     "subtract a rate of counts common to all energies of a sweep, if the highest energies show one", "auto"},
     {0},
 };
 
 const struct option options_losscone_confidence[] = {
     {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search): up to 4 mean square residuals (6 of the weighted folded "
-     "edge), or calibrated",
+     "how the threshold of confidence sets is found: from the residuals of the fit, or calibrated by a "
+     "bootstrap; needs --search exact",
      "residuals"},
-    {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
-    {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
+    {"--threshold", OPTION_NUMBER, "C", "the threshold itself: misfit above the minimum"},
+    {"--draws", OPTION_COUNT, "N", "simulated sweeps of the bootstrap, for each sweep", "40"},
     {"--level", OPTION_NUMBER, "P", "coverage that the bootstrap aims at", "0.68"},
-    {"--step", OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.05"},
+    {"--step", OPTION_NUMBER, "V", "grid of the ends of sets; default: 1, for the folded edge 0.05"},
     LIBRARY_ROWS(PARITAS_LOSSCONE_SET_OPTIONS, paritas_losscone_options),
     {0},
 };

@@ -7,10 +7,10 @@ const struct option options_plasma[] = {
     LIBRARY_ROWS(PARITAS_KAPPA_OPTIONS, paritas_kappa_options),
     LIBRARY_ROWS(PARITAS_POTENTIAL_OPTIONS, paritas_potential_options),
     {"--shift", OPTION_CHOICE, "liouville|energies",
-     "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted",
+     "shifting a spectrum in energy also scales its fluxes by Liouville's theorem, or leaves them",
      "liouville"},
-    {"--illumination", OPTION_CHOICE, "sun|shade", "of the spacecraft, where the geometry does not tell",
-     "sun"},
+    {"--illumination", OPTION_CHOICE, "sun|shade",
+     "illumination of the spacecraft, if the geometry does not tell", "sun"},
     {0},
 };
 
@@ -25,21 +25,6 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
     if (plan->potential.refits > 100)
         return usage_failure(session, "--refits takes a whole number up to 100");
     return PARITAS_OK;
-}
-
-static bool illumination_known(const struct session *session, const struct sources *sources)
-{
-    const paritas_er_geometry *table = sources->tables[SOURCES_GEOMETRY];
-    return option_given(session, "--illumination") || sources->spice || sources->n_mags > 0 ||
-           (table && paritas_er_geometry_has(table, "spacecraft_in_sun"));
-}
-
-void plasma_note_illumination(struct session *session, const struct sources *sources)
-{
-    if (sources_find_potentials(sources) && !illumination_known(session, sources))
-        paritas_note(session->context,
-                     "the illumination of the spacecraft is not known and taken as sunlight "
-                     "(--illumination, --geometry, --mag); shade moves U by tens of volts");
 }
 
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
@@ -60,6 +45,15 @@ void plasma_plan_take(const struct plasma_plan *plan, paritas_day_options *optio
     options->kappa = &plan->kappa;
     options->charging = &plan->potential;
     options->sunlit = plan->sunlit;
+}
+
+void write_potentials(struct day_work *work)
+{
+    const size_t n = work->sweeps->n;
+    const paritas_potential *potentials = work->sweeps->made->potentials;
+    const char **words = arena_elements(work->session, n, sizeof *words);
+    for (size_t k = 0; k < n && words; k++) words[k] = paritas_potential_status_name(potentials[k].status);
+    if (words) write_counts(work, "spacecraft_potentials", n, words);
 }
 
 static void add_potentials(struct day_work *work, const paritas_potential *potentials)

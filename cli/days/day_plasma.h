@@ -13,8 +13,6 @@ extern const struct option options_plasma[];
 #define GROUP_PLASMA {"Plasma", options_plasma}
 
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan);
-/* Says so if potentials are to be found, and neither geometry nor option tells sunlight from shade. */
-void plasma_note_illumination(struct session *session, const struct sources *sources);
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
                           struct writer *writer);
 /* The plan in the options of a day, which borrow it. */
@@ -26,5 +24,7 @@ struct plasma_columns {
     const char **status;
     const double *density, *kappa, *theta, *temperature, *misfit;
 };
+/* How many spacecraft potentials were found, and why others were not; only where they are found. */
+void write_potentials(struct day_work *work);
 /* Empty when memory is short. */
 struct plasma_columns add_plasma(struct day_work *work);

@@ -3,6 +3,7 @@
 #include "days/day_run.h"
 #include "base/platform.h"
 #include "days/day_columns.h"
+#include "days/day_losscone.h"
 #include "days/day_provenance.h"
 #include "print/table.h"
 
@@ -12,10 +13,10 @@
 #include <string.h>
 
 const struct option options_tables[] = {
-    {"--output-folder", OPTION_TEXT, "DIR", "the tables are written there; made where it is not there",
+    {"--output-folder", OPTION_TEXT, "DIR", "folder for the tables; created if it does not exist",
      .letter = 'o'},
     {"--overwrite", OPTION_FLAG, NULL,
-     "tables that other options, inputs or versions made are replaced; default: they are refused"},
+     "replace tables made with other options, inputs or versions; default: refuse them"},
     {"--json", OPTION_FLAG, NULL, "answer as one JSON document"},
     {"--quiet", OPTION_FLAG, NULL, "no progress and no notes on standard error"},
     {"--help", OPTION_FLAG, NULL, "this text", .letter = 'h'},
@@ -24,6 +25,7 @@ const struct option options_tables[] = {
 
 enum { NPZ, CSV, TABLES };
 static const char *const endings[TABLES] = {"npz", "csv"};
+#define CLEARLY (2.0 / 3.0)      /* so many sweeps that prefer a model make it the day's */
 #define TEXT_DIGEST "csv_sha256" /* array of the text's digest */
 
 /* Read by the thread beside, then answered. */
@@ -552,18 +554,25 @@ static void answer_table(struct state *state)
     table_close(&table);
 }
 
-/* "WORD 7" or, with a unit, "WORD 7 rows": of all days from the first that has the word. */
-static void answer_count(struct state *state, const char *key, const char *word)
+/* Sums the counts of all days. *unit: that of the first day that has one. */
+static double sum_of(const struct state *state, const char *key, const char *word, const char **unit)
 {
     double sum = 0.0;
-    const char *unit = "";
     for (size_t k = 0; k < state->days->n; k++) {
         const struct json *count = json_get(json_get(answer_of(state, k), key), word),
                           *named = json_get(count, "unit");
-        if (json_is(named, JSON_STRING)) unit = named->text;
+        if (json_is(named, JSON_STRING) && (*unit)[0] == '\0') *unit = named->text;
         if (json_is(count, JSON_OBJECT)) count = json_get(count, "count");
         if (json_is(count, JSON_NUMBER)) sum += count->number;
     }
+    return sum;
+}
+
+/* "WORD 7" or, with a unit, "WORD 7 rows". */
+static void answer_count(struct state *state, const char *key, const char *word)
+{
+    const char *unit = "";
+    const double sum = sum_of(state, key, word, &unit);
     const bool has_unit = unit[0] != '\0';
     text_format(&state->session->out, "%s %.0f%s%s%s", word, sum, has_unit ? " " : "", unit,
                 has_unit && sum != 1.0 ? "s" : "");
@@ -587,6 +596,22 @@ static void answer_counts(struct state *state, const char *key, const char *titl
     if (before != title) text_format(out, "\n");
 }
 
+/* Which column is the answer, if two models were fitted. */
+static void answer_quoted(struct state *state)
+{
+    const char *unit = "";
+    const double hard = sum_of(state, "preferred", losscone_model_name(0), &unit),
+                 folded = sum_of(state, "preferred", losscone_model_name(1), &unit);
+    if (hard + folded == 0.0) return;
+    text_format(
+        &state->session->out, "quote: %s\n",
+        folded >= CLEARLY * (hard + folded)
+            ? "potential_folded, with confidence_lower_folded and confidence_upper_folded, where good is 1"
+        : hard >= CLEARLY * (hard + folded)
+            ? "potential, with confidence_lower and confidence_upper, where good is 1"
+            : "both potential and potential_folded, where good is 1: no model is clearly preferred");
+}
+
 static void answer_of_run(struct state *state)
 {
     struct session *session = state->session;
@@ -599,6 +624,7 @@ static void answer_of_run(struct state *state)
     answer_counts(state, "statuses", "sweeps: ");
     answer_counts(state, "spacecraft_potentials", "spacecraft potentials: ");
     answer_counts(state, "preferred", "preferred model: ");
+    answer_quoted(state);
     answer_counts(state, "qualities", "quality: ");
     answer_counts(state, "reasons", "masked: ");
 }
@@ -725,6 +751,7 @@ static paritas_status run_days(struct state *state)
     TRY(make_folder(session, state->folder));
     TRY(make_wanted(state));
     TRY(check_tables(state));
+    sources_note(session, state->sources);
     TRY(open_beside(session, &state->loading.context));
     state->made = arena_elements(session, n, sizeof *state->made);
     state->resumed = arena_elements(session, n, sizeof *state->resumed);

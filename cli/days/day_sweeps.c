@@ -7,7 +7,7 @@
 
 const struct option options_sources[] = {
     {"--theta", OPTION_FILE, "FILE",
-     "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be "
+     "theta.tab, inclinations of the 88 cells; default: a built-in order of the cells, which may differ from "
      "the archive's"},
     {"--polarity", OPTION_FILE, "+1|-1|FILE",
      "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column "
@@ -21,7 +21,7 @@ const struct option options_sources[] = {
      "the same and the Sun's direction from SPICE kernels, where libcspice is installed; needs --attitude"},
     {"--attitude", OPTION_FILE, "FILE", "attitude.tab, the spin axis over time"},
     {"--spacecraft-potential", OPTION_FILE, "auto|V|FILE",
-     "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
+     "found from the plasma's currents, a value in volts, or a table with the column "
      "spacecraft_potential",
      "auto"},
     LIBRARY_ROW("--sunlight", paritas_day_options),
@@ -107,17 +107,18 @@ bool sources_mag_is_of(const paritas_day_file *mag, const paritas_day *day)
     return mag->date == 0 || mag->date == day->files[0].date;
 }
 
+/* Does the magnetometer, SPICE or a column of the geometry table tell it? */
+static bool geometry_knows(const struct sources *sources, const char *column)
+{
+    const paritas_er_geometry *table = sources->tables[SOURCES_GEOMETRY];
+    return sources->spice || sources->n_mags > 0 || (table && paritas_er_geometry_has(table, column));
+}
+
 static paritas_status open_polarity(struct session *session, struct sources *sources)
 {
     const char *text = option_text(session, "--polarity");
-    const bool known = sources->spice || sources->n_mags > 0 ||
-                       (sources->tables[SOURCES_GEOMETRY] &&
-                        paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
     if (!text) {
-        sources->options.polarity = known ? 0.0 : -1.0;
-        if (!known)
-            paritas_note(session->context,
-                         "the polarity of the field is not known and taken as -1 (--polarity, --geometry)");
+        sources->options.polarity = geometry_knows(sources, "polarity") ? 0.0 : -1.0;
         return PARITAS_OK;
     }
     if (strcmp(text, "+1") == 0 || strcmp(text, "1") == 0)
@@ -140,11 +141,6 @@ static paritas_status open_potential(struct session *session, struct sources *so
         options->potential_source = PARITAS_POTENTIAL_SOURCE_VALUE;
     else
         options->potential_source = PARITAS_POTENTIAL_SOURCE_DAY;
-    const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
-    if (!option_given(session, "--spacecraft-potential") && geometry &&
-        paritas_er_geometry_has(geometry, "spacecraft_potential"))
-        paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: "
-                                       "potentials are found from the plasma (--spacecraft-potential FILE)");
     if (options->potential_source != PARITAS_POTENTIAL_SOURCE_DAY) return PARITAS_OK;
     return open_named(session, "--spacecraft-potential", "auto, a number of volts", text,
                       "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]);
@@ -164,6 +160,24 @@ paritas_status sources_open(struct session *session, struct sources *sources)
     TRY(open_spice(session, sources));
     TRY(open_polarity(session, sources));
     return open_potential(session, sources);
+}
+
+void sources_note(struct session *session, const struct sources *sources)
+{
+    paritas_context *context = session->context;
+    const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
+    if (!option_given(session, "--polarity") && !geometry_knows(sources, "polarity"))
+        paritas_note(
+            context,
+            "the polarity of the field is not known and taken as -1 (--polarity, --geometry, --mag)");
+    if (!option_given(session, "--spacecraft-potential") && geometry &&
+        paritas_er_geometry_has(geometry, "spacecraft_potential"))
+        paritas_note(context, "the column spacecraft_potential of --geometry is not used: potentials are "
+                              "found from the plasma (--spacecraft-potential FILE)");
+    if (sources_find_potentials(sources) && !option_given(session, "--illumination") &&
+        !geometry_knows(sources, "spacecraft_in_sun"))
+        paritas_note(context, "the illumination of the spacecraft is not known and taken as sunlight "
+                              "(--illumination, --geometry, --mag); shade moves U by tens of volts");
 }
 
 void sources_close(struct sources *sources)

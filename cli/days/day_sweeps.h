@@ -35,6 +35,8 @@ bool sources_find_potentials(const struct sources *sources); /* from the plasma 
 /* Is a file of the magnetometer of this day? */
 bool sources_mag_is_of(const paritas_day_file *mag, const paritas_day *day);
 paritas_status sources_open(struct session *session, struct sources *sources);
+/* What is not known and therefore assumed. Call it when the days are found: errors come first. */
+void sources_note(struct session *session, const struct sources *sources);
 void sources_close(struct sources *sources);
 /* Refuses several days with a table without dates (INVALID_INPUT). Spectrum numbers repeat every day. */
 paritas_status sources_check_days(struct session *session, const struct sources *sources, size_t days);

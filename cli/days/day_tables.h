@@ -5,26 +5,10 @@
  * bytes. Both files get their names when both are whole. */
 #pragma once
 
-#include "base/json/json.h"
+#include "base/npz.h"
 #include "print/output.h"
 
 #include <stdio.h>
-
-enum column_kind { COLUMN_F64, COLUMN_I64, COLUMN_U32, COLUMN_I8, COLUMN_U8, COLUMN_BOOL, COLUMN_TEXT };
-
-/* bytes of a value */
-size_t column_size(enum column_kind kind);
-
-struct column {
-    const char *name, *unit; /* unit "": none */
-    enum column_kind kind;
-    bool scalar; /* NPZ: no dimension; rows is 1 */
-    size_t rows;
-    /* numbers a row; 0: one dimension. TEXT: least characters */
-    size_t width;
-    /* double, int64_t, uint32_t, int8_t, unsigned char (U8, BOOL), UTF-8 const char * (TEXT; NULL: empty) */
-    const void *values;
-};
 
 /* Puts arrays for numpy.load into an open file: uncompressed ZIP, NPY 1.0. The array `provenance` comes
  * first. `path` is for messages. */
@@ -37,6 +21,9 @@ paritas_status csv_put(paritas_context *context, struct output_file *file, const
 /* A text by itself. */
 paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
                          const struct column *columns);
+
+/* One cell of a text, quoted if it must be. NULL: empty. */
+void csv_text(struct text *out, const char *field);
 
 /* errno: why a table cannot be written */
 paritas_status columns_unwritable(paritas_context *context, const char *path);

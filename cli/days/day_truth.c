@@ -21,10 +21,10 @@ const struct option options_truth[] = {
     ROW("--missing-rows"),
     ROW("--bad-fields"),
     ROW("--low-energies"),
-    {"--true-polarity", OPTION_CHOICE, "+1|-1|drawn", "", "-1"},
+    {"--true-polarity", OPTION_CHOICE, "+1|-1|drawn", "polarity; drawn: at random", "-1"},
     {"--truth", OPTION_CHOICE, "hard|folded|integral",
-     "edge of the cone; integral: averaged over the energy response, each energy by its flux; default: hard, "
-     "of injection tests hard and folded"},
+     "edge of the cone; integral: averaged over the energy response, weighted by flux; default: hard; of "
+     "losscone inject: hard and folded"},
     ROW("--counts"),
     {"--as-stored", OPTION_FLAG, NULL,
      "as the archive's fluxes were made: --counts --compression archive --background-rate 10 --sun-rate "
@@ -63,6 +63,7 @@ void truth_plan_describe(const struct truth_plan *plan, struct writer *writer)
                                     draw->counts ? "" : "--geometric-factor",
                                     draw->counts ? "" : "--accumulation",
                                     draw->counts ? "" : "--dead-time",
+                                    draw->orbit ? "" : "--orbit",
                                     NULL};
     options_write(writer, "paritas_synthetic_options", draw, left_out);
     if (draw->counts) write_string(writer, "compression", paritas_compression_name(draw->compression));

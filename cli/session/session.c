@@ -162,6 +162,7 @@ void session_clear(struct session *session)
     paritas_workspace_free(session->workspace);
     arena_free(&session->arena);
     session->data = NULL;
+    session->prepared = NULL;
     session->model = NULL;
     session->workspace = NULL;
     session->job = (paritas_job)PARITAS_JOB_DEFAULT;

@@ -28,6 +28,7 @@ struct session {
     paritas_toy_data *data;   /* of --data, if its toys are analysed in turn; else NULL */
     size_t toy, n_toys;       /* whose data the job has, from 0; of `data` */
     double *toy_row;          /* the job's */
+    const void *prepared;     /* for all of them, by the analysis; NULL: nothing */
     bool json;
     bool no_fits;       /* no fit, so no polish */
     bool not_converged; /* exit code 1 */
@@ -68,6 +69,8 @@ paritas_status read_document(struct session *session, const char *path, paritas_
 paritas_status apply_patches(struct session *session);
 /* The workspace unless loaded, the model, and the job by --fix and --init. */
 paritas_status load_model(struct session *session);
+/* What the command line says of models, but for the parameter of interest. */
+paritas_model_options model_options(const struct session *session);
 /* A further model, with the command line's options and the measurement's own parameters of interest. */
 paritas_status create_model_of(struct session *session, const paritas_workspace *workspace,
                                paritas_model **model);
@@ -92,6 +95,8 @@ const struct given *option_given(const struct session *session, const char *name
 const struct given *option_value(const struct session *session, const char *name);
 bool option_flag(const struct session *session, const char *name);
 const char *option_text(const struct session *session, const char *name);
+/* Whose answers are those of the data: "observed", or with --asimov "Asimov". */
+const char *data_word(const struct session *session);
 double option_number(const struct session *session, const char *name);
 uint64_t option_whole(const struct session *session, const char *name);
 size_t option_count(const struct session *session, const char *name);
@@ -115,6 +120,8 @@ bool wants_patchset(const struct arguments *arguments);
 ptrdiff_t poi_of(const struct session *session); /* the analysis' first; -1: none */
 const char *poi_name(const struct session *session);
 const char *parameter_name(const struct session *session, size_t parameter);
+/* "", or that the likelihood leaves the channel out */
+const char *masked_word(const struct session *session, size_t channel);
 /* Fails with exit code 2. */
 paritas_status usage_failure(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -140,6 +147,8 @@ paritas_status allocated(const struct session *session);
 struct arena arena_begin(struct session *session);
 void arena_end(struct session *session, struct arena outer);
 
+/* If `widened`: the bound of the parameter of interest became `upper`. */
+void describe_widening(struct session *session, bool widened, double upper);
 /* The model's, or those of --range. */
 struct range bounds_of(const struct session *session, size_t parameter);
 /* The job's bounds by --range; are all starts inside? */
@@ -158,6 +167,11 @@ bool has_free_poi(const struct session *session);
 extern const struct option options_patches[], options_model[], options_job[], options_statistic[],
     options_engine[], options_fit_engine[], options_output[], options_answer[];
 #define GROUP_OPTIONS {"Options", options} /* the command's own */
+/* of commands that answer for whole patch sets */
+#define CSV_ROW                                                                                     \
+    {"--csv", OPTION_FLAG, NULL,                                                                    \
+     "answer for all patches as CSV, a line a patch: its values by their labels, then the results", \
+     .needs = "--patchset FILE"}
 #define GROUP_JOB {"Fit", options_job}
 #define GROUP_PATCHES {"Workspace", options_patches}
 #define GROUP_MODEL {"Model", options_model}

@@ -18,8 +18,18 @@ static bool widens(const struct session *session, size_t parameter, double value
 static void print_widening(const struct session *session, size_t parameter, double value)
 {
     if (option_flag(session, "--quiet")) return;
-    fprintf(stderr, "paritas: the upper bound of %s was widened to %.6g\n",
-            parameter_name(session, parameter), value);
+    fprintf(stderr, "paritas: the upper bound of %s was widened from %.6g to %.6g, where --fix holds it\n",
+            parameter_name(session, parameter), bounds_of(session, parameter).upper, value);
+}
+
+void describe_widening(struct session *session, bool widened, double upper)
+{
+    const size_t poi = (size_t)poi_of(session);
+    if (widened)
+        text_format(&session->out,
+                    "The upper bound of %s was widened from %.6g to %.6g, as a tested value lies beyond; "
+                    "--range sets another\n",
+                    parameter_name(session, poi), bounds_of(session, poi).upper, upper);
 }
 
 /* Sets the start of parameter i, and holds it there if `fixed` is not NULL. A value of NaN: its start. */
@@ -164,7 +174,7 @@ static paritas_status read_pois(struct session *session)
     return PARITAS_OK;
 }
 
-static paritas_model_options model_options(const struct session *session)
+paritas_model_options model_options(const struct session *session)
 {
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.measurement = option_text(session, "--measurement");
@@ -248,6 +258,11 @@ const char *parameter_name(const struct session *session, size_t parameter)
     return paritas_model_parameter_name(session->model, parameter);
 }
 
+const char *masked_word(const struct session *session, size_t channel)
+{
+    return paritas_model_channel_masked(session->model, channel) ? "masked" : "";
+}
+
 const char *poi_name(const struct session *session)
 {
     ptrdiff_t poi = poi_of(session);
@@ -282,7 +297,8 @@ paritas_status require_poi(struct session *session)
                             "named; --poi NAME names one",
                             label, index, command);
     return paritas_fail(session->context, PARITAS_NOT_FOUND,
-                        "%s: measurements[%zu].config.poi: no modifier of the model is named '%s'; --poi "
-                        "NAME names another parameter of interest",
+                        "%s: measurements[%zu].config.poi: no modifier of the model is named '%s'; "
+                        "--patch or --patchset adds the signal to a background, --poi NAME names another "
+                        "parameter of interest",
                         label, index, poi->text);
 }

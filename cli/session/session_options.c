@@ -3,16 +3,16 @@
 
 #define JOB_ROWS                                                                                             \
     {"--fix", OPTION_HELD, "NAME[=V]",                                                                       \
-     "hold a parameter at a value or at its start (repeatable); * and ? ask for several nuisance "           \
+     "hold a parameter at a value or at its start (repeatable); * and ? match several nuisance "             \
      "parameters. "                                                                                          \
-     "The parameter of interest also above its bound"},                                                      \
+     "The parameter of interest may be above its bound"},                                                    \
         {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},                     \
         {"--range", OPTION_TEXT, "NAME=LO:HI",                                                               \
          "bounds of a parameter in place of the workspace's (repeatable)"},                                  \
         {"--data", OPTION_INPUT, "FILE",                                                                     \
          "data in place of the observed ones: of `generate`, or a JSON array, main data then "               \
-         "auxiliary, or an object {\"main\": [...], \"aux\": [...]}. An answer for each toy"},               \
-        {"--toy", OPTION_WHOLE, "T", "the toy of that number alone", .needs = "--data FILE"},                \
+         "auxiliary, or an object {\"main\": [...], \"aux\": [...]}. There is one answer for each toy"},     \
+        {"--toy", OPTION_WHOLE, "T", "use only the toy of this number", .needs = "--data FILE"},             \
         {"--asimov", OPTION_NUMBER, "MU",                                                                    \
          "Asimov data in place of the observed ones: expected at the fit to the data with the "              \
          "parameter of interest fixed at MU"},                                                               \
@@ -25,7 +25,7 @@ const struct option options_job[] = {JOB_ROWS, {0}};
 const struct option options_statistic[] = {
     JOB_ROWS,
     LIBRARY_ROW("--starts", paritas_job),
-    {"--quick", OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
+    {"--quick", OPTION_FLAG, NULL, "use only the usual start for every fit, as --starts 1"},
     {0},
 };
 
@@ -41,7 +41,8 @@ const struct option options_patches[] = {
      "(repeatable)"},
     {"--mask", OPTION_TEXT, "CHANNEL",
      "leave a channel out of the likelihood; its rates and its parameters stay (repeatable)"},
-    {"--exact", OPTION_FLAG, NULL, "of a datacard: without Combine's roundings, up to 1e-5 of a rate"},
+    {"--exact", OPTION_FLAG, NULL,
+     "of a datacard: skip Combine's roundings, which change rates by up to 1e-5"},
     {0},
 };
 
@@ -70,7 +71,7 @@ const struct option options_model[] = {
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
     {"--counts", OPTION_FLAG, NULL,
-     "standard error says at the end what it cost: fits, iterations, gradients, points"},
+     "print the number of fits, iterations, gradients and points on standard error"},
     {"--no-polish", OPTION_FLAG, NULL,
      "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
      "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
@@ -90,7 +91,8 @@ const struct option options_fit_engine[] = {
 const struct option options_output[] = {
     JSON_ROW,
     {"--output-file", OPTION_OUTPUT, "FILE",
-     "write the answer there, whole or not at all; -: standard output, the default", .letter = 'o'},
+     "write the answer to this file; no partial file is left; -: standard output, the default",
+     .letter = 'o'},
     LAST_ROWS,
 };
 

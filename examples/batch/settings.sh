@@ -5,4 +5,5 @@
 : "${TOYS:=1000000}"              # of each hypothesis, over all shards
 : "${SEED:=0}"
 : "${SHARDS:=100}"
+: "${FIRST:=1}"                   # the first shard to draw; the stores of those before it are there
 : "${STORES:=.}"                  # the folder of the shards' stores and of the answer

@@ -6,7 +6,7 @@
 #pragma once
 
 /* Of this file and entry/entry_custom.h; kernels tell the host theirs. */
-#define CUSTOM_VERSION 2
+#define CUSTOM_VERSION 3
 
 /* Kinds of main places; above 0: 1/sigma^2 of a measurement. */
 #define CUSTOM_COUNT 0.0

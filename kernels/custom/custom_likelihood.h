@@ -43,6 +43,7 @@
 #define MODEL_DATA mi[CUSTOM_DATA]
 #define MODEL_BIFURCATES 0
 #define MODEL_RATIO(i) PK(1.0)
+#define MODEL_CORRELATE(expected, fixed)
 #define MODEL_MAIN (CUSTOM_S(MAIN))
 #define MODEL_WEIGHT(i) LOADM(mr + mi[CUSTOM_R_PRECISION], i)
 #define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]

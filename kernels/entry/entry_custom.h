@@ -5,6 +5,7 @@
 #include "custom/custom_likelihood.h"
 #include "entry/entry_covariance.h"
 #include "entry/entry_draw.h"
+#include "entry/entry_sample.h"
 
 JOB_ENTRIES(custom)
 JOB_ENTRY(custom, hessian)

@@ -8,7 +8,8 @@
  *
  *   MODEL_BIFURCATES   0: measurements have one sigma
  *   MODEL_RATIO(i)     else a pack from place i on: sigma below the expectation over that above, whose
- *                      precision is model_draws' */
+ *                      precision is model_draws'
+ *   MODEL_CORRELATE(expected, fixed)   a statement behind the draws: makes deviations correlated */
 #pragma once
 
 #include "entry/entry_jobs.h"
@@ -46,6 +47,7 @@ FN void job_draw(JOB_PARAMETERS)
         STOREP(data, i, value);
     }
     TEAM_BARRIER();
+    MODEL_CORRELATE(in, args[DRAW_ARG_FIX_AUX])
     TEAM_FOR(i, places) STORE_ROWS(out, rows, places, i, data[i]);
 #else
     TEAM_FOR(i, places) STORE_ROWS(out, rows, places, i, LOADM1(in, i));

@@ -8,6 +8,7 @@
 #include "histfactory/histfactory_tangent.h"
 #include "entry/entry_covariance.h"
 #include "entry/entry_draw.h"
+#include "entry/entry_sample.h"
 
 JOB_ENTRIES(hf)
 

@@ -38,7 +38,8 @@
     JOB_ENTRY(family, draw)       \
     JOB_ENTRY(family, fit)        \
     JOB_ENTRY(family, fit_lbfgsb) \
-    JOB_ENTRY(family, fit_de)
+    JOB_ENTRY(family, fit_de)     \
+    JOB_ENTRY(family, sample)
 
 /* ---- rows in ---- */
 
@@ -213,10 +214,12 @@ FN void job_fit_de(JOB_PARAMETERS)
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
     const real part = args[FIT_ARG_FLAGS] & FIT_TO_CLOSER ? R(1e-4) : R(1e-1),
                reach = args[FIT_ARG_FLAGS] & FIT_FROM_NEAR ? JOB_REACH_NEAR : JOB_REACH;
-    job_load_jobs(MODEL, args, in, rows);
-    job_error_units(MODEL, DE_UNIT);
-    de_minimise(MODEL, part * JOB_EDM_TOLERANCE, args + FIT_ARG_ITERATIONS, args[FIT_ARG_MEMBERS], reach,
-                args[FIT_ARG_SEED_LOW], args[FIT_ARG_SEED_HIGH]);
+    if (args[FIT_ARG_BEFORE] == 0) {
+        job_load_jobs(MODEL, args, in, rows);
+        job_error_units(MODEL, DE_UNIT);
+    }
+    de_minimise(MODEL, part * JOB_EDM_TOLERANCE, args + FIT_ARG_ITERATIONS, args[FIT_ARG_BEFORE],
+                args[FIT_ARG_MEMBERS], reach, args[FIT_ARG_SEED_LOW], args[FIT_ARG_SEED_HIGH]);
     job_store_fit(MODEL, out, rows);
 }
 

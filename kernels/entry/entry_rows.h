@@ -31,6 +31,7 @@ enum fit_args {
     FIT_ARG_MEMBERS, /* of a population */
     FIT_ARG_SEED_LOW,
     FIT_ARG_SEED_HIGH,
+    FIT_ARG_BEFORE, /* generations that earlier launches made in the same slabs; 0: a population begins */
     FIT_ARGS
 };
 #define FIT_FROM_NEAR 1u  /* starts are near minima */

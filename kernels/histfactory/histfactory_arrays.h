@@ -183,14 +183,16 @@ enum hf_shift_code {
     HF_SHIFT_POLYNOMIAL = 4 /* 4p */
 };
 
-/* Bits. HF_FUNCTIONS: some dense slots are functions of others; hf_functions_record follows the header. */
+/* Bits. HF_FUNCTIONS: some dense slots are functions of others; hf_functions_record follows the header.
+ * HF_CORRELATED: some have a joint law or a penalty; hf_correlations_record follows that. */
 enum hf_switch {
     HF_CLIP_SAMPLES = 1,
     HF_CLIP_BINS = 2,
     HF_VARIED_FACTORS = 4,
     HF_SHAPES = 8,
     HF_HAS_MCSTAT = 16,
-    HF_FUNCTIONS = 32
+    HF_FUNCTIONS = 32,
+    HF_CORRELATED = 64
 };
 
 #define HF_MCSTAT_LEAST 1e-9  /* rate of a bin with mcstat, as in Combine */
@@ -290,6 +292,7 @@ typedef struct {
     unsigned words, n_words;               /* numeric/expression_words.h; offset in pairs of elements */
     unsigned numbers;                      /* elem offset */
     unsigned derivatives;                  /* slab offset: HF_DERIVATIVES */
+    unsigned linear;                       /* second derivatives are 0 */
 } hf_function_record;
 /* Derivatives: of the likelihood by the function, then its own of first and second order (a triangle). */
 #define HF_DERIVATIVES(arguments) (1 + (arguments) + (arguments) * ((arguments) + 1) / 2)
@@ -303,6 +306,18 @@ typedef struct {
     unsigned column;  /* slab offset: D elements */
     unsigned outside; /* slab offset: 1 where a function has no value */
 } hf_functions_record;
+
+/* Dense slots with a joint normal law (histfactory_correlations.h). Elem offsets: ties, n rows of
+ * HF_ROUND8(n); draws, n rows of n, a lower triangle that makes independent deviations correlated; centres,
+ * n numbers of a penalty, which has no draws. */
+typedef struct {
+    unsigned n, slots;             /* offset of their numbers */
+    unsigned ties, draws, centres; /* 0: none */
+} hf_correlation_record;
+typedef struct {
+    unsigned count, groups; /* offset of records */
+} hf_correlations_record;
+#define HF_ROUND8(n) (((n) + 7) / 8 * 8)
 
 #define HF_WORDS(record) (sizeof(record) / sizeof(unsigned))
 

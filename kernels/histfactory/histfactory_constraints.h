@@ -32,7 +32,7 @@ enum hf_domain { HF_WHOLE_LINE, HF_POSITIVE };
     LAW(BIFURCATED, bifurcated, "bifurcated", "constrained_by_bifurcated_normal", HF_MEASUREMENT,   \
         HF_WHOLE_LINE, linear)
 
-#define HF_CONSTRAINT(NAME, ...) HF_##NAME,
+#define HF_CONSTRAINT(NAME, name, word, inspected, datum, domain, scale) HF_##NAME,
 typedef enum hf_constraint {
     HF_UNCONSTRAINED,
     HF_LAWS_OF_X(HF_CONSTRAINT) HF_LAWS_OF_Y(HF_CONSTRAINT) HF_CONSTRAINT_COUNT
@@ -41,7 +41,7 @@ typedef enum hf_constraint {
 /* Rows of AFFINE, each by slot: y = OFFSET + SLOPE x; for each law of y the strength of its data (tau of a
  * count, 1 / sigma^2 of a measurement), 0 in slots of others; WEIGHT is 1 / width^2 of x; RATIO: sigma of
  * data below their mean over that of those above, 1 but for BIFURCATED. */
-#define HF_STRENGTH(NAME, ...) HF_AFFINE_##NAME,
+#define HF_STRENGTH(NAME, name, word, inspected, datum, domain, scale) HF_AFFINE_##NAME,
 enum hf_affine_row {
     HF_AFFINE_OFFSET,
     HF_AFFINE_SLOPE,

@@ -127,6 +127,7 @@ FN void hf_curvature_begin(HF_PARAMETERS, real kap)
             STOREP(HF_S(DIAGONAL), i, LOADP(HF_S(DIAGONAL), i) + hf_curvature_of_y(HF, i, kap));
             STOREP(HF_S(SCALE), i, LOADP(HF_S(SCALE), i) + hf_curvature_of_y(HF, i, R(0.0)));
         }
+    TEAM_IF(hf_is_correlated(mi)) hf_begin_ties(HF);
 }
 
 /* Product of the other scalars, times T; with mcstat M s s^T. */
@@ -224,6 +225,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_FOR(t, blocks * (blocks + 1) / 2)
         tile_add_pairs(tiles + 64 * t, HF_S(UNIT_ROWS), mi + mi[mi[HF_I_TILE_WORK] + t], exact);
     TEAM_BARRIER();
+    TEAM_IF(hf_is_correlated(mi)) hf_add_ties(HF);
     TEAM_IF(exact) {
         ONE_WORKER
         {

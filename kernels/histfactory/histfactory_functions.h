@@ -178,7 +178,10 @@ FN void hf_push(GLOBAL real *frame, real value, u32 is_argument, u32 i, u32 size
 /* X and the derivatives of a function. Returns lanes outside its domain. */
 FN mask hf_evaluate_function(HF_PARAMETERS, hf_function f, GLOBAL real *stack, u32 order)
 {
-    const u32 n = f->n_arguments, whole = HF_DERIVATIVES(n), size = order > 1 ? whole : order > 0 ? 1 + n : 1;
+    const u32 n = f->n_arguments, whole = HF_DERIVATIVES(n);
+    const u32 wanted = order > 1 ? whole : order > 0 ? 1 + n : 1;
+    if (f->linear && order > 1) order = 1;
+    const u32 size = order > 1 ? whole : order > 0 ? 1 + n : 1;
     CONSTANT u32 *words = mi + f->words, *arguments = mi + f->arguments;
     GLOBAL real *x = HF_S(X), *top = stack, *to = s + f->derivatives;
     mask outside = R(0.0) > R(1.0);
@@ -202,6 +205,7 @@ FN mask hf_evaluate_function(HF_PARAMETERS, hf_function f, GLOBAL real *stack, u
     outside = OR(outside, NOT(AND(stack[0]<HF_HUGE, stack[0]> - HF_HUGE)));
     x[f->slot] = SELECT(outside, R(0.0), stack[0]);
     for (u32 k = 1; k < size; k++) to[k] = SELECT(outside, R(0.0), stack[k]);
+    for (u32 k = size; k < wanted; k++) to[k] = R(0.0);
     return outside;
 }
 

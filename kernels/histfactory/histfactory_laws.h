@@ -150,9 +150,12 @@ FN hf_term hf_term_of_y(HF_PARAMETERS, u32 slot)
 #define HF_IN_ITS_SLOTS(NAME, answer, function)                    \
     c.strength = hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot); \
     if (PANY(c.strength > PK(0.0))) answer = PSELECT(c.strength > PK(0.0), function, answer);
-#define HF_TAKE_VALUE(NAME, name, ...) HF_IN_ITS_SLOTS(NAME, value, hf_##name##_value(c))
-#define HF_TAKE_SLOPE(NAME, name, ...) HF_IN_ITS_SLOTS(NAME, slope, hf_##name##_slope(c, g))
-#define HF_TAKE_CURVATURE(NAME, name, ...) HF_IN_ITS_SLOTS(NAME, curvature, hf_##name##_curvature(c, kap))
+#define HF_TAKE_VALUE(NAME, name, word, inspected, datum, domain, scale) \
+    HF_IN_ITS_SLOTS(NAME, value, hf_##name##_value(c))
+#define HF_TAKE_SLOPE(NAME, name, word, inspected, datum, domain, scale) \
+    HF_IN_ITS_SLOTS(NAME, slope, hf_##name##_slope(c, g))
+#define HF_TAKE_CURVATURE(NAME, name, word, inspected, datum, domain, scale) \
+    HF_IN_ITS_SLOTS(NAME, curvature, hf_##name##_curvature(c, kap))
 
 FN pack hf_value_of_y(HF_PARAMETERS, u32 slot, pack other)
 {

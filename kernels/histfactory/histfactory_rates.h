@@ -8,6 +8,7 @@
 
 #include "minimise/value_request.h"
 #include "numeric/deviance.h"
+#include "histfactory/histfactory_correlations.h"
 #include "histfactory/histfactory_edge.h"
 #include "histfactory/histfactory_functions.h"
 #include "histfactory/histfactory_histosys.h"
@@ -392,6 +393,7 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
         TEAM_IF(derivatives) hf_gradient(HF, key);
     }
     hf_penalties(HF);
+    TEAM_IF(hf_is_correlated(mi)) hf_add_tied(HF, HF_S(PENALTY), 1);
     TEAM_BARRIER();
     GLOBAL real *value = HF_S(SCALARS_OF_FIT) + HF_FIT_VALUE;
     ONE_WORKER
@@ -399,7 +401,10 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
         const real sum = sum8(HF_S(DEVIANCE), 8 * mi[HF_PANELS]) + sum8(HF_S(PENALTY), mi[HF_SLOTS]);
         value[0] = SELECT(sum < HF_HUGE, sum, HF_HUGE);
     }
-    TEAM_IF(derivatives) hf_constraint_gradient(HF);
+    TEAM_IF(derivatives) {
+        hf_constraint_gradient(HF);
+        TEAM_IF(hf_is_correlated(mi)) hf_add_tied(HF, HF_S(GRADIENT), 0);
+    }
     TEAM_IF(hf_has_functions(mi)) hf_end_functions(HF, value, derivatives);
     TEAM_BARRIER();
     return value[0];

@@ -87,11 +87,14 @@ FN pack hf_ratio_of_place(HF_PARAMETERS, u32 i)
     return PSELECT(ratio > PK(0.0), ratio, PK(1.0));
 }
 
+#define MODEL_CORRELATE(expected, fixed) \
+    TEAM_IF(!(fixed) && hf_is_correlated(mi)) hf_correlate_draws(HF, expected);
+
 /* The strength of a law of y decides how its slots' data are drawn. */
-#define HF_ADD_STRENGTH(NAME, name, word, inspected, datum, ...)      \
-    if (datum == HF_COUNT)                                            \
-        tau = tau + hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot); \
-    else                                                              \
+#define HF_ADD_STRENGTH(NAME, name, word, inspected, datum, domain, scale) \
+    if (datum == HF_COUNT)                                                 \
+        tau = tau + hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot);      \
+    else                                                                   \
         *precision = *precision + hf_affine_number(mi, mr, HF_AFFINE_##NAME, slot);
 
 FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,

@@ -49,20 +49,19 @@ FN void profile_try(LOSSCONE_PARAMETERS, real u, real r0, real r1)
     for (u32 f = 0; f < losscone_families(mi); f++) (s + PROFILE_KEPT)[f] = (s + PROFILE_K)[f];
 }
 
-/* Returns the change of the sum. */
-FN real profile_move(CONSTANT elem *mr, GLOBAL real *s, u32 f, real k)
+FN void profile_put(CONSTANT elem *mr, GLOBAL real *s, u32 f, real k)
 {
-    const real before = (s + PROFILE_STEP)[f];
     (s + PROFILE_K)[f] = k;
     (s + PROFILE_STEP)[f] = family_step_least(s, f, U32_OF(k), has_beam(mr));
-    return (s + PROFILE_STEP)[f] - before;
 }
 
-/* The family of event i passes its threshold (by 1), or comes back (by -1). */
+/* The family of event i passes its threshold (by 1), or comes back (by -1). Returns the change of the sum. */
 FN real profile_pass(CONSTANT elem *mr, GLOBAL real *s, u32 i, real by)
 {
     const u32 f = U32_OF((s + PROFILE_WHOSE)[i]);
-    return profile_move(mr, s, f, (s + PROFILE_K)[f] + by);
+    const real before = (s + PROFILE_STEP)[f];
+    profile_put(mr, s, f, (s + PROFILE_K)[f] + by);
+    return (s + PROFILE_STEP)[f] - before;
 }
 
 /* Starts at the lower end of interval w. Returns the number of thresholds inside, sorted by r. */
@@ -74,7 +73,7 @@ FN u32 profile_events(LOSSCONE_PARAMETERS, u32 w, real u)
     u32 n = 0;
     for (u32 f = 0; f < losscone_families(mi); f++) {
         const u32 first = U32_OF((known + BOUND_FIRST)[f]), lines = U32_OF((known + BOUND_LINES)[f]);
-        profile_move(mr, s, f, REAL_OF(first));
+        profile_put(mr, s, f, REAL_OF(first));
         if (lines == 0) continue;
         const real opening = FMA(u, family_inverse(s, f, reversed), R(1.0));
         for (u32 k = first; k < first + lines; k++) {

@@ -29,7 +29,8 @@
 enum de_scalar {
     DE_FOUND = FIT_SCRATCH,
     DE_WHICH,
-    DE_APART /* squared distance */
+    DE_APART, /* squared distance */
+    DE_LEAST  /* the best value, for a launch that goes on */
 };
 
 FN real de_within(real x, real lower, real upper)
@@ -203,15 +204,23 @@ FN real de_pull(MODEL_PARAMETERS)
 
 /* Fits from MODEL_X (within bounds); `members` >= 4 start within `reach` units. `tolerance`: of values.
  * Leaves the answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars: EDM is the squared projected
- * gradient, iterations are generations. A host that lowers max_generations ends the fit. */
-FN void de_minimise(MODEL_PARAMETERS, real tolerance, CONSTANT u32 *max_generations, u32 members, real reach,
-                    u32 key0, u32 key1)
+ * gradient, iterations are generations. A host that lowers max_generations ends the fit. With `before` above
+ * 0 a fit that ended after so many generations goes on in the same slab, as if it had not ended. */
+FN void de_minimise(MODEL_PARAMETERS, real tolerance, CONSTANT u32 *max_generations, u32 before, u32 members,
+                    real reach, u32 key0, u32 key1)
 {
-    real best = model_value(MODEL, 1), generations = R(0.0);
-    real status = SELECT(best < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
-    de_populate(MODEL, members, best, reach, key0, key1);
-    best = de_find_best(MODEL, members);
-    for (u32 generation = 1; generation <= NOW(max_generations) && ANY(status == FIT_RUNNING); generation++) {
+    real best = FIT_SCALAR(DE_LEAST), generations = FIT_SCALAR(FIT_ITERATIONS),
+         status = FIT_SCALAR(FIT_STATUS);
+    status = SELECT(status == FIT_AT_LIMIT, FIT_RUNNING, status);
+    if (before == 0) {
+        best = model_value(MODEL, 1);
+        generations = R(0.0);
+        status = SELECT(best < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
+        de_populate(MODEL, members, best, reach, key0, key1);
+        best = de_find_best(MODEL, members);
+    }
+    for (u32 generation = before + 1; generation <= NOW(max_generations) && ANY(status == FIT_RUNNING);
+         generation++) {
         const mask running = status == FIT_RUNNING;
         generations = SELECT(running, generations + R(1.0), generations);
         best = de_generation(MODEL, generation, members, running, best, key0, key1);
@@ -219,6 +228,10 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, CONSTANT u32 *max_generati
     }
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_X, i, LOADP(DE_BEST, i));
     TEAM_BARRIER();
+    ONE_WORKER
+    {
+        FIT_SCALAR(DE_LEAST) = best;
+    }
     const real value = model_value(MODEL, 1), pull = de_pull(MODEL);
     fit_end(MODEL, status, value, pull, generations, R(2.0) * SQRT(pull));
 }

@@ -23,9 +23,12 @@
 /* share of toys where that holds; others may find another minimum */
 #define POLISHED_TOYS 0.999
 
-/* Raw f32 kernels against f64. NLL: of 1 + its deviance form. Slope: of the largest. Hessian element: of the
+/* Raw f32 kernels against f64. NLL: of 1 + its deviance form + RAW_RATES of the sum over all data of
+ * |rate - datum|: rates are rounded, and the NLL falls with each by 1 - datum / rate. Where rates of samples
+ * cancel, their sizes enter, times |1 - datum / rate|. Slope: of the largest. Hessian element: of the
  * geometric mean of the largest in its row and column. */
 #define RAW_NLL 1e-5
+#define RAW_RATES 0.1
 #define RAW_SLOPE 1e-3
 #define RAW_CURVATURE 1e-3
 #define RAW_SAME_MINIMUM 1e-3 /* of twice the NLL: raw f32 fits this close share a minimum */

@@ -7,4 +7,5 @@
     X(custom_expected)    \
     X(custom_hessian)     \
     X(custom_jacobian)    \
-    X(custom_covariance) X(custom_profile) X(custom_draw) X(custom_fit) X(custom_fit_lbfgsb) X(custom_fit_de)
+    X(custom_covariance)  \
+    X(custom_profile) X(custom_draw) X(custom_fit) X(custom_fit_lbfgsb) X(custom_fit_de) X(custom_sample)

@@ -6,4 +6,5 @@
     X(hf_expected)        \
     X(hf_hessian)         \
     X(hf_jacobian)        \
-    X(hf_fit) X(hf_covariance) X(hf_profile) X(hf_draw) X(hf_fit_lbfgsb) X(hf_fit_de) X(hf_tangent_rows)
+    X(hf_fit)             \
+    X(hf_covariance) X(hf_profile) X(hf_draw) X(hf_fit_lbfgsb) X(hf_fit_de) X(hf_tangent_rows) X(hf_sample)

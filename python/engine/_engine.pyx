@@ -13,6 +13,7 @@ the modules of paritas turn into classes.
   fits.pxi        jobs, fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
   toys.pxi        toys and their stores
+  sample.pxi      draws from posteriors, their summaries
   gradient.pxi    statistics of many data rows with derivatives
   xla.pxi         functions that JAX calls
   er.pxi          day files of the Electron Reflectometer, geometry
@@ -42,6 +43,7 @@ include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
 include "toys.pxi"
+include "sample.pxi"
 include "gradient.pxi"
 include "xla.pxi"
 include "er.pxi"

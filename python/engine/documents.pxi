@@ -134,6 +134,13 @@ cdef class Document:
         paritas_workspace_split(self.c, &options, &made.c)
         return made
 
+    def simplified(self, str form not None):
+        """The workspace of these moments."""
+        cdef int code = value_of("paritas_simplified", form, "form")
+        cdef Document made = Document.labelled(f"{self.label} (simplified)")
+        paritas_simplified_workspace(self.c, <paritas_simplified>code, &made.c)
+        return made
+
     def rename(self, channels, samples, modifiers, measurements):
         """Old and new names alternate."""
         cdef Names of_channels = Names(channels), of_samples = Names(samples)
@@ -161,6 +168,13 @@ cdef class Document:
         """Names of a datacard's parameters that are others here, as a document."""
         cdef Document made = Document.labelled(self.label)
         paritas_datacard_names(self.c, &made.c)
+        return made
+
+    @staticmethod
+    def card_groups(path):
+        """Groups of a datacard's nuisances, as a document."""
+        cdef Document made = Document.labelled(text_of(path))
+        paritas_datacard_groups(PyUnicode_AsUTF8(made.label), &made.c)
         return made
 
     # ---- patch sets ----

@@ -127,13 +127,18 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
     return answers
 
 
-def minos(Model model not None, Job job, Py_ssize_t parameter, best, double best_twice_nll, double error,
-          Engine engine=None, progress=None):
-    """(down, up) around a converged fit; NaN at a bound."""
+def minos(Model model not None, Job job, parameters, best, double best_twice_nll, errors, Engine engine=None,
+          progress=None):
+    """([(down, up)], minima) around a converged fit; NaN at a bound. minima: what their fits met."""
     cdef Array at = vector(best, model.parameter_count, "best")
     cdef paritas_minos_request request = paritas_minos_request_default
+    cdef Array met = new_rows("paritas_minima", 1)
     cdef double offsets[2]
-    request.parameter, request.best = parameter, at.at
-    request.best_twice_nll, request.error = best_twice_nll, error
-    paritas_minos(model.c, job_of(job), &request, offsets, engine, progress)
-    return offsets[0], offsets[1]
+    cdef list found = []
+    request.best, request.best_twice_nll = at.at, best_twice_nll
+    request.minima = <paritas_minima *>met.rows
+    for parameter, error in zip(parameters, errors):
+        request.parameter, request.error = parameter, error
+        paritas_minos(model.c, job_of(job), &request, offsets, engine, progress)
+        found.append((offsets[0], offsets[1]))
+    return found, met.array[0]

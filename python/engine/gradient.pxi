@@ -30,7 +30,7 @@ cdef class Quantity:
     cdef readonly Py_ssize_t output_count
     cdef readonly bint at_points # a likelihood: at points instead of values of mu
 
-    def __cinit__(self, str quantity not None, str statistic="qtilde", unsigned outputs=0, double level=0.05,
+    def __cinit__(self, str quantity not None, statistic="qtilde", unsigned outputs=0, double level=0.05,
                   SharedFits shared=None, bint aux_follow=False):
         self.c = paritas_gradient_options_default
         self.c.quantity = <paritas_quantity>value_of("paritas_quantity", quantity, "quantity")

@@ -41,6 +41,27 @@ cdef class ModelMemory:
         return array
 
 
+cdef int read_model_options(paritas_model_options *c, measurement, poi, normsys_code, histosys_code,
+                            clip_sample, clip_bin) except -1:
+    """The arguments of Model, which keep the texts."""
+    cdef int code
+    if measurement is not None:
+        c.measurement = PyUnicode_AsUTF8(measurement)
+    if poi is not None:
+        c.poi = PyUnicode_AsUTF8(poi)
+    if normsys_code is not None:
+        code = value_of("paritas_normsys_code", str(normsys_code).removeprefix("code"), "normsys_code")
+        c.normsys_code = <paritas_normsys_code>code
+    if histosys_code is not None:
+        code = value_of("paritas_histosys_code", str(histosys_code).removeprefix("code"), "histosys_code")
+        c.histosys_code = <paritas_histosys_code>code
+    if clip_sample is not None:
+        c.clip_sample, c.clip_sample_at = 1, clip_sample
+    if clip_bin is not None:
+        c.clip_bin, c.clip_bin_at = 1, clip_bin
+    return 0
+
+
 cdef class Model:
     """A frozen model. Immutable: threads may share it. Arrays are read-only views of the library's."""
 
@@ -53,6 +74,7 @@ cdef class Model:
     cdef readonly object poi_index                 # int or None
     cdef readonly list poi_indices                 # of all that the measurement lists
     cdef readonly list channel_layout              # (name, bins, [samples])
+    cdef readonly list masked_channels             # of each: does the likelihood leave it out?
     cdef readonly Document document
     cdef readonly dict options                     # of __cinit__, as given
     cdef object __weakref__
@@ -63,21 +85,7 @@ cdef class Model:
         (kind, channel, sample, modifier or None) each."""
         cdef paritas_model_options options = paritas_model_options_default
         cdef Templates varied = Templates(templates or ())
-        cdef int code
-        if measurement is not None:
-            options.measurement = PyUnicode_AsUTF8(measurement)
-        if poi is not None:
-            options.poi = PyUnicode_AsUTF8(poi)
-        if normsys_code is not None:
-            code = value_of("paritas_normsys_code", str(normsys_code).removeprefix("code"), "normsys_code")
-            options.normsys_code = <paritas_normsys_code>code
-        if histosys_code is not None:
-            code = value_of("paritas_histosys_code", str(histosys_code).removeprefix("code"), "histosys_code")
-            options.histosys_code = <paritas_histosys_code>code
-        if clip_sample is not None:
-            options.clip_sample, options.clip_sample_at = 1, clip_sample
-        if clip_bin is not None:
-            options.clip_bin, options.clip_bin_at = 1, clip_bin
+        read_model_options(&options, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
         options.n_templates, options.templates = varied.n, varied.c
         paritas_model_create(workspace.c, &options, &self.c)
         self.memory = ModelMemory()
@@ -111,6 +119,8 @@ cdef class Model:
                                 [paritas_model_sample_name(m, c, s).decode()
                                  for s in range(paritas_model_sample_count(m, c))])
                                for c in range(paritas_model_channel_count(m))]
+        self.masked_channels = [paritas_model_channel_masked(m, c) != 0
+                                for c in range(paritas_model_channel_count(m))]
         return 0
 
     @property
@@ -196,3 +206,65 @@ def expected_by_sample(Model model not None, point, Engine engine=None):
     cdef Array at = vector(point, model.parameter_count, "point"), expected = new_samples(model)
     paritas_expected_by_sample(model.c, at.at, expected.at, engine)
     return by_sample(model, expected.array)
+
+
+cdef int read_options_of(paritas_model_options *c, Model model) except -1:
+    """Those that the model was made with."""
+    cdef object given = model.options
+    return read_model_options(c, given.get("measurement"), given.get("poi"), given.get("normsys_code"),
+                              given.get("histosys_code"), given.get("clip_sample"), given.get("clip_bin"))
+
+
+def moments(Model model not None, control, bint postfit, str by not None, unsigned draws, uint64_t seed):
+    """Moments of the background, as a document."""
+    cdef Names of_control = Names(control)
+    cdef paritas_simplify_options options = paritas_simplify_options_default
+    cdef paritas_model_options of_model = paritas_model_options_default
+    cdef int code = value_of("paritas_moments", by, "by")
+    cdef Document made = Document.labelled(f"{model.document.label} (moments)")
+    read_options_of(&of_model, model)
+    options.control, options.n_control = of_control.c.items, of_control.c.count
+    options.postfit, options.by, options.draws, options.seed = postfit, <paritas_moments>code, draws, seed
+    paritas_simplify(model.document.c, &of_model, &options, &made.c)
+    return made
+
+
+cdef class UnfoldOptions:
+    """paritas_unfold_options, which borrow from here."""
+
+    cdef paritas_unfold_options c
+    cdef tuple kept
+
+    def __init__(self, parameters, taus, weights, centres, truth, unsigned scan, double tau_min,
+                 double tau_max, str by not None, str choose not None):
+        cdef Names names = Names(parameters)
+        cdef Array strengths = array_of(taus, (-1,), "taus"), factors = array_of(weights, (-1,), "weights")
+        cdef Array middle = array_of(centres, (-1,), "centres"), spectrum = array_of(truth, (-1,), "truth")
+        self.kept = names, strengths, factors, middle, spectrum
+        self.c = paritas_unfold_options_default
+        self.c.parameters, self.c.n_parameters = names.c.items, names.c.count
+        self.c.taus, self.c.n_taus = strengths.at, strengths.n
+        self.c.weights, self.c.n_weights = factors.at, factors.n
+        self.c.centres, self.c.n_centres = middle.at, middle.n
+        self.c.truth, self.c.n_truth = spectrum.at, spectrum.n
+        self.c.scan, self.c.tau_min, self.c.tau_max = scan, tau_min, tau_max
+        self.c.by = <paritas_regularise>value_of("paritas_regularise", by, "by")
+        self.c.choose = <paritas_unfold_choice>value_of("paritas_unfold_choice", choose, "choose")
+
+
+def unfold(Model model not None, UnfoldOptions options not None, Engine engine=None):
+    """Fits at each strength, as a document."""
+    cdef paritas_model_options of_model = paritas_model_options_default
+    cdef Document made = Document.labelled(f"{model.document.label} (unfolded)")
+    read_options_of(&of_model, model)
+    paritas_unfold(model.document.c, &of_model, &options.c, &made.c, engine)
+    return made
+
+
+def penalise(Model model not None, UnfoldOptions options not None, double tau):
+    """The workspace with the penalty."""
+    cdef paritas_model_options of_model = paritas_model_options_default
+    cdef Document made = Document.labelled(f"{model.document.label} (penalised)")
+    read_options_of(&of_model, model)
+    paritas_penalise(model.document.c, &of_model, &options.c, tau, &made.c)
+    return made

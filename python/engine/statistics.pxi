@@ -7,11 +7,11 @@ cdef extern from *:
 SAME_MINIMUM = PARITAS_SAME_MINIMUM # of twice the NLL
 CONTOUR_CONFIDENCE = usual_confidence[0], usual_confidence[1]
 
-cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTILDE:
+cdef paritas_test_statistic statistic_of(object name) except? PARITAS_STATISTIC_QTILDE:
     return <paritas_test_statistic>value_of("paritas_test_statistic", name, "test statistic")
 
 
-def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=None, progress=None):
+def hypotest(Model model not None, Job job, statistic, mu, Engine engine=None, progress=None):
     """Rows of paritas_hypotest_result."""
     cdef Array values = vector(mu, len(mu), "mu"), rows = new_rows("paritas_hypotest_result", len(mu))
     paritas_hypotest(model.c, job_of(job), statistic_of(statistic), rows.n, values.at, rows.rows, engine,
@@ -19,12 +19,12 @@ def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=Non
     return rows.array
 
 
-def asymptotic_shift(str statistic, double q, double q_asimov):
+def asymptotic_shift(statistic, double q, double q_asimov):
     """t of p-values."""
     return paritas_asymptotic_shift(statistic_of(statistic), q, q_asimov)
 
 
-def limit(Model model not None, Job job, str statistic, double level, Engine engine=None, progress=None):
+def limit(Model model not None, Job job, statistic, double level, Engine engine=None, progress=None):
     """`result`, a row of paritas_limit_result, and `scan`, the tests made."""
     cdef Array rows = new_rows("paritas_limit_result", 1)
     cdef Array scan = new_rows("paritas_hypotest_result", PARITAS_SCAN_MOST)
@@ -96,18 +96,39 @@ def ranking(Model model not None, Job job, Engine engine=None, progress=None):
     return rows.array[:n]
 
 
-def breakdown(Model model not None, Job job, groups, Engine engine=None, progress=None):
-    """`result`, a row of paritas_breakdown_result, and `groups`, rows of paritas_breakdown_group. groups:
-    lists of patterns."""
+cdef object members_of(Model model, groups, Engine engine):
+    """Flags of parameters, a row for each list of patterns."""
     cdef Py_ssize_t p = model.parameter_count, n = len(groups), i
-    cdef Array total = new_rows("paritas_breakdown_result", 1), parts = new_rows("paritas_breakdown_group", n)
     cdef object members = np.zeros((n, p), dtype=np.uint8)
     cdef unsigned char *flags = <unsigned char *>address(members)
     for i in range(n):
         for pattern in groups[i]:
             paritas_match_parameters(model.c, PyUnicode_AsUTF8(pattern), flags + i * p, engine)
-    paritas_breakdown(model.c, job_of(job), n, flags, total.rows, parts.rows, engine, progress)
+    return members
+
+
+def breakdown(Model model not None, Job job, groups, Engine engine=None, progress=None):
+    """`result`, a row of paritas_breakdown_result, and `groups`, rows of paritas_breakdown_group. groups:
+    lists of patterns."""
+    cdef Py_ssize_t n = len(groups)
+    cdef Array total = new_rows("paritas_breakdown_result", 1), parts = new_rows("paritas_breakdown_group", n)
+    cdef object members = members_of(model, groups, engine)
+    paritas_breakdown(model.c, job_of(job), n, <unsigned char *>address(members), total.rows, parts.rows,
+                      engine, progress)
     return SimpleNamespace(result=total.array[0], groups=parts.array)
+
+
+def global_impacts(Model model not None, Job job, groups, Engine engine=None, progress=None):
+    """`result`, a row of paritas_global_result, `entries`, rows of paritas_global_impact, and `groups`, an
+    impact for each of these lists of patterns."""
+    cdef Py_ssize_t n = len(groups)
+    cdef Array total = new_rows("paritas_global_result", 1), parts = new_array(n)
+    cdef Array entries = new_rows("paritas_global_impact", model.parameter_count)
+    cdef object members = members_of(model, groups, engine)
+    paritas_global_impacts(model.c, job_of(job), n, <unsigned char *>address(members), total.rows,
+                           entries.rows, parts.at, engine, progress)
+    return SimpleNamespace(result=total.array[0], groups=parts.array,
+                           entries=entries.array[: total.array[0]["sources"]])
 
 
 def goodness_of_fit(Model model not None, Job job, Engine engine=None, progress=None):

@@ -185,14 +185,20 @@ cdef class ToyData:
         paritas_generate(model.c, job_of(job), &request, &options.c, &made.c, engine)
         return made
 
-    def text(self):
-        """As JSON."""
+    def bytes(self, bint archive, bint any_model=False):
+        """A file: JSON, or an archive of arrays. any_model: without the digest of the model."""
         cdef char *text = NULL
         cdef size_t length = 0
         cdef Context call = begin(None, None)
-        call.status = in_c_paritas_toy_data_write(call.c, self.model.c, self.c, &text, &length)
+        cdef paritas_toy_data data = self.c[0]
+        if any_model:
+            data.model = NULL
+        if archive:
+            call.status = in_c_paritas_toy_data_pack(call.c, self.model.c, &data, &text, &length)
+        else:
+            call.status = in_c_paritas_toy_data_write(call.c, self.model.c, &data, &text, &length)
         call.end()
-        cdef str written = text[:length].decode()
+        written = text[:length]
         paritas_text_free(call.c, text)
         return written
 
@@ -209,10 +215,11 @@ cdef class ToyData:
     def facts(self):
         return {"first": self.c.first, "seed": self.c.seed, "fix_aux": bool(self.c.fix_aux),
                 "expected": bool(self.c.expected),
+                "model": None if self.c.model == NULL else self.c.model.decode(),
                 "status": list(enumeration("paritas_fit_status"))[self.c.status]}
 
 
-def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOptions options not None,
+def hypotest_toys(Model model not None, Job job, statistic, double mu, ToyOptions options not None,
                   Engine engine=None, progress=None):
     """`result`, a row of paritas_hypotest_toys_result, and this call's `toys`."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
@@ -230,7 +237,7 @@ def significance_toys(Model model not None, Job job, ToyOptions options not None
     return SimpleNamespace(result=rows.array[0], test=tests.array[0], toys=options.toys())
 
 
-def limit_toys(Model model not None, Job job, str statistic, double level, double rtol,
+def limit_toys(Model model not None, Job job, statistic, double level, double rtol,
                ToyOptions options not None, Engine engine=None, progress=None):
     """`result`, a row of paritas_limit_toys_result; `scan`, the tested values; this call's `toys`."""
     cdef Array rows = new_rows("paritas_limit_toys_result", 1)
@@ -256,10 +263,10 @@ def interval_toys(Model model not None, Job job, double level, double rtol, ToyO
     return SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys())
 
 
-def look_elsewhere(Model background not None, list models, list jobs, Job background_job, double upcrossed,
+def look_elsewhere(Model background, list models, list jobs, Job background_job, double upcrossed,
                    ToyOptions options not None, Engine engine=None, progress=None):
     """`result`, a row of paritas_look_elsewhere_result, and `points`, a row of paritas_look_elsewhere_point
-    a model. jobs: one a model, or None."""
+    a model. jobs: one a model, or None. background None: it has no parameters."""
     cdef Py_ssize_t n = len(models), i
     cdef Array rows = new_rows("paritas_look_elsewhere_result", 1)
     cdef Array points = new_rows("paritas_look_elsewhere_point", n)
@@ -276,7 +283,8 @@ def look_elsewhere(Model background not None, list models, list jobs, Job backgr
             listed[i] = model.c
             given[i] = paritas_job_default if job is None else job.one
         request.n_points, request.models, request.jobs = n, listed, given
-        request.background, request.background_job = background.c, job_of(background_job)
+        request.background = NULL if background is None else background.c
+        request.background_job = job_of(background_job)
         request.upcrossed, request.points = upcrossed, points.rows
         paritas_look_elsewhere(&request, &options.c, rows.rows, engine, progress)
     finally:
@@ -291,6 +299,18 @@ def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not N
     cdef Array rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
     paritas_gof_toys(model.c, job_of(job), &options.c, rows.rows, of_data.rows, engine, progress)
     return SimpleNamespace(result=rows.array[0], gof=of_data.array[0])
+
+
+def compatibility_toys(Model model not None, Job job, Model separate not None, ToyOptions options not None,
+                       Engine engine=None, progress=None):
+    """`result`, a row of paritas_gof_toys_result; `observed` and `groups` as in `compatibility`."""
+    cdef Array rows = new_rows("paritas_gof_toys_result", 1)
+    cdef Array observed = new_rows("paritas_compatibility_result", 1)
+    cdef Array groups = new_rows("paritas_compatibility_group", len(separate.poi_indices))
+    paritas_compatibility_toys(model.c, job_of(job), separate.c, &options.c, rows.rows, observed.rows,
+                               groups.rows, engine, progress)
+    return SimpleNamespace(result=rows.array[0], observed=observed.array[0],
+                           groups=groups.array)
 
 
 def merge_stores(list paths, str output):

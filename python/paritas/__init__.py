@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         breakdown,
         compatibility,
         contour,
+        global_impacts,
         goodness_of_fit,
         hypotest,
         predict,
@@ -49,7 +50,10 @@ if TYPE_CHECKING:
         upper_limit,
     )
     from .results import Device
+    from .sampling import sample
+    from .simplified import moments, signals, simplify
     from .toys import (
+        compatibility_toys,
         fit_toys,
         generate,
         goodness_of_fit_toys,
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
         significance_toys,
         upper_limit_toys,
     )
+    from .unfolding import penalise, unfold
 
 #: imported at first use, so that `import paritas` costs little more than NumPy
 _LAZY = {name: module for module, names in _FUNCTIONS.items() for name in names}
@@ -81,13 +86,17 @@ _MODULES = (
     "pyhf",
     "report",
     "results",
+    "sampling",
+    "simplified",
+    "spey",
     "steering",
     "torch",
     "toys",
+    "unfolding",
 )
 
 #: modules that cannot be imported without the package of their name
-_NEEDED = ("jax", "torch")
+_NEEDED = ("jax", "spey", "torch")
 
 __all__ = [
     "Channel",
@@ -108,12 +117,14 @@ __all__ = [
     "asimov_data",
     "breakdown",
     "compatibility",
+    "compatibility_toys",
     "contour",
     "devices",
     "fit",
     "fit_batch",
     "fit_toys",
     "generate",
+    "global_impacts",
     "goodness_of_fit",
     "goodness_of_fit_toys",
     "has_cuda",
@@ -126,14 +137,20 @@ __all__ = [
     "look_elsewhere",
     "merge",
     "minos",
+    "moments",
+    "penalise",
     "predict",
     "ranking",
     "read_data",
     "read_store",
+    "sample",
     "scan",
     "set_defaults",
+    "signals",
     "significance",
     "significance_toys",
+    "simplify",
+    "unfold",
     "upper_limit",
     "upper_limit_toys",
 ]

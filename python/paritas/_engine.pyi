@@ -96,9 +96,11 @@ class Document:
     mask: Callable[..., Document]
     rename: Callable[..., Document]
     split: Callable[..., Document]
+    simplified: Callable[..., Document]
     combine: Callable[..., Document]
     inspect: Callable[..., Document]
     apply: Callable[..., Document]
+    card_groups: Callable[..., Document]
     def digest(self) -> str: ...
     def text(self, indent: int = 0) -> str: ...
     def card_names(self) -> Document: ...
@@ -123,9 +125,29 @@ class Model:
     poi_index: int | None
     poi_indices: list[int]
     channel_layout: list[tuple[str, int, list[str]]]
+    masked_channels: list[bool]
     document: Document
     options: dict[str, Any]
     def __init__(self, workspace: Document, *options: Any, **named: Any) -> None: ...
+
+class UnfoldOptions:
+    def __init__(
+        self,
+        parameters: Sequence[str],
+        taus: Any,
+        weights: Any,
+        centres: Any,
+        truth: Any,
+        scan: int,
+        tau_min: float,
+        tau_max: float,
+        by: str,
+        choose: str,
+    ) -> None: ...
+
+def unfold(model: Model, options: UnfoldOptions, engine: Engine | None = None) -> Document: ...
+def penalise(model: Model, options: UnfoldOptions, tau: float) -> Document: ...
+def moments(model: Model, control: list[str], postfit: bool, by: str, draws: int, seed: int) -> Document: ...
 
 class Job:
     data: _Floats | None
@@ -157,7 +179,7 @@ class ToyData:
     model: Model
     read: Callable[..., ToyData]
     generate: Callable[..., ToyData]
-    def text(self) -> str: ...
+    def bytes(self, archive: bool, any_model: bool = False) -> bytes: ...
     def rows(self) -> _Floats: ...
     def point(self) -> _Floats | None: ...
     def facts(self) -> dict[str, Any]: ...
@@ -174,7 +196,7 @@ expected_data: _FloatsAnswer
 expected_jacobian: _FloatsAnswer
 expected_by_sample: Callable[..., list[_Floats]]
 fit: _Answer
-minos: Callable[..., tuple[float, float]]
+minos: Callable[..., tuple[list[tuple[float, float]], Any]]
 hypotest: _Answer
 limit: _Answer
 significance: _Answer
@@ -182,6 +204,7 @@ scan: _Answer
 contour: _Answer
 constraint_centres: _FloatsAnswer
 ranking: _Answer
+global_impacts: _Answer
 breakdown: _Answer
 goodness_of_fit: _Answer
 compatibility: _Answer
@@ -194,6 +217,11 @@ look_elsewhere: _Answer
 limit_toys: _Answer
 interval_toys: _Answer
 goodness_of_fit_toys: _Answer
+sample: _Answer
+predictive_data: Callable[..., _Floats]
+summarise_draws: _Answer
+judge_draws: _Answer
+compatibility_toys: _Answer
 differentiate: _Answer
 differentiate_along: _Answer
 hypotest_of_store: _Answer

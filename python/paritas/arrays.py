@@ -44,6 +44,15 @@ def number(value: Any, name: str) -> float:
     return float(found)
 
 
+def texts(values: Any, name: str) -> list[str]:
+    """A list of texts: one, or several."""
+    found = [values] if isinstance(values, str) else list(values) if np.iterable(values) else [values]
+    for one in found:
+        if not isinstance(one, str):
+            raise _engine.InvalidArgument(f"{name}: texts are wanted, not {one!r}")
+    return found
+
+
 def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
     found: NDArray[np.str_] = np.array(names)[codes]
     return found
@@ -68,7 +77,10 @@ def columns_by_name(table: Table) -> dict[str, NDArray[Any]]:
 
 
 #: columns of results that say most, by the order in which they are shown
-_TELLING = ("status", "quality", "potential", "ratio", "plasma_status", "density", "kappa")
+_TELLING = (
+    *("status", "good", "preferred", "potential", "potential_folded"),
+    *("plasma_status", "density", "kappa", "temperature"),
+)
 _SMALL = 6  # elements
 
 
@@ -76,7 +88,9 @@ def summary(value: Any) -> str:
     """Short text of a value: of an array its shape and median, or how often each word stands there; of a
     table its size, and the same of what says most."""
     if isinstance(value, np.ndarray) and value.dtype.names:
-        told = [name for name in _TELLING if name in value.dtype.names and value[name].dtype.kind in "Uf"][:4]
+        told = [name for name in _TELLING if name in value.dtype.names and value[name].dtype.kind in "Ufu"][
+            :5
+        ]
         shown = "".join(f"; {name} {_contents(value[name])}" for name in told)
         return f"<{len(value)} rows, {len(value.dtype.names)} columns{shown}>"
     if isinstance(value, np.ndarray) and value.size > _SMALL:
@@ -93,6 +107,8 @@ def _contents(values: NDArray[Any]) -> str:
     if values.dtype.kind == "f":
         known = values[np.isfinite(values)]
         return f"median {np.median(known):.6g}" if known.size else "all NaN"
+    if values.dtype.kind == "u":
+        return str(np.count_nonzero(values))
     found, counts = np.unique(values.astype(str), return_counts=True)
     largest = np.argsort(-counts, kind="stable")[:3]
     more = ", ..." if len(found) > len(largest) else ""

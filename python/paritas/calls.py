@@ -44,6 +44,10 @@ class StatisticKeywords(ProfileKeywords, total=False):
     poi: str | None  #: the parameter of interest, others free; None: the model's
 
 
+class StatisticDrawKeywords(StatisticKeywords, total=False):
+    fix_aux: bool  #: do not draw auxiliary data
+
+
 class RunKeywords(Keywords, total=False):
     fix_aux: bool  #: do not draw auxiliary data
     minimizer: str  #: "auto" (quasi-Newton if faster) or "newton"
@@ -133,7 +137,8 @@ def poi_of(model: Model) -> str:
         wanted = chosen[0].get("config", {}).get("poi", "") if chosen else ""
     asked = f": the measurement names {wanted!r}, which no modifier has" if wanted else ""
     raise _engine.InvalidArgument(
-        f"the model has no parameter of interest{asked}; poi=NAME names another parameter"
+        f"the model has no parameter of interest{asked}; a patch adds the signal to a background, poi=NAME "
+        "names another parameter"
     )
 
 

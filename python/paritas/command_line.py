@@ -28,7 +28,7 @@ def add_card_options(add: Any) -> None:
         metavar="CHANNEL",
         action="append",
         default=[],
-        help="leave a channel out of the likelihood (repeatable)",
+        help="leave a channel out of the likelihood, also of a workspace (repeatable)",
     )
     add("--exact", action="store_true", help="read without Combine's roundings")
 

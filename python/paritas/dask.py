@@ -14,14 +14,13 @@ threads: of each task. With a client the default is 1, for workers that run a ta
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import tempfile
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Iterator, Mapping, Sequence, Union
+from typing import Any, Callable, Generator, Mapping, Sequence, Union
 from uuid import uuid4
 
 import numpy as np
@@ -34,6 +33,7 @@ from .model import FUNCTIONS, Model
 from .progress import told
 from .results import Tally, ToyHypotestResult
 from .documents import DocumentLike, document
+from .workspace import PatchSet
 
 #: a method of Model by name, or your function(model, **options)
 Function = Union[str, Callable[..., Any]]
@@ -140,7 +140,7 @@ def scan_patchset(
     _check_function(function)
     base, patch_document = document(workspace, "workspace"), document(patchset, "patch set")
     patch_document.verify(base)
-    labels = {name: tuple(labels) for name, labels in _labels(patch_document)}
+    labels = PatchSet(patch_document).values
     names = list(labels) if patches is None else list(patches)
     for name in names:
         if name not in labels:
@@ -312,11 +312,6 @@ def _options(function: Function, client: Any, threads: int | None, options: dict
 
 def _as_model(given: Model | DocumentLike) -> Model:
     return given if isinstance(given, Model) else Model.from_workspace(given)
-
-
-def _labels(patchset: _engine.Document) -> Iterator[tuple[str, Sequence[Any]]]:
-    for patch in json.loads(patchset.text())["patches"]:
-        yield patch["metadata"]["name"], patch["metadata"]["values"]
 
 
 def _part(folder: str, i: int) -> str:

@@ -23,8 +23,8 @@ def _set_for_drivers() -> None:
 
 
 def devices(again: bool = False) -> list[Device]:
-    """All devices. Opens every driver once, in about 1 s. A driver that crashed or hung before is not opened
-    (`again`: it is, and all kernels are compiled again)."""
+    """All devices. Opens every driver once, in about 1 s, except drivers that crashed or hung before. again:
+    opens those too, and compiles all kernels anew."""
     from .results import Device
 
     _set_for_drivers()

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .arrays import numbers, whole
+from .arrays import texts, whole
 from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
 from .keywords import Where, check_keywords, takes
 from .model import Model, ModelLike, model_of, several_names
-from .results import FitBatch, FitResult, Starts
+from .results import FitBatch, FitResult, Minima, MinosErrors, Starts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,10 +28,14 @@ def check_of(model: Model, best: FitResult) -> None:
 
 
 def _options(minimizer: str, max_iterations: int, population: int, seed: int) -> _engine.FitOptions | None:
-    if minimizer == "newton" and not (max_iterations or population or seed):
-        return None
     most = whole(max_iterations, "max_iterations", bits=32)
-    return _engine.FitOptions(minimizer, most, whole(population, "population", bits=32), whole(seed, "seed"))
+    of_de = {"population": whole(population, "population", bits=32), "seed": whole(seed, "seed")}
+    for name, value in of_de.items():
+        if value and minimizer != "de":
+            raise _engine.InvalidArgument(f'{name} has no effect on {minimizer}: it needs minimizer="de"')
+    return (
+        None if minimizer == "newton" and not most else _engine.FitOptions(minimizer, most, *of_de.values())
+    )
 
 
 def _several(starts: int) -> dict[str, Any]:
@@ -71,13 +75,13 @@ def fit(
 ) -> FitResult:
     """The best fit. A failed fit does not raise: see `status`.
 
-    covariance: also errors, from the inverse exact Hessian. starts: number of fits, at most 100000, all but
-        the first from random starts; the lowest minimum wins. A RuntimeWarning names a lower point where no
-        fit converged. minimizer: "newton", "lbfgsb" or "de" (with population and seed). max_iterations 0: the
-        method's default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as
-        arrays; the rest is the model's, its start moved into the bounds. device: a name that `devices`
-        lists, or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters of interest, by
-        name; they are free unless fixed, and only named in the result."""
+    covariance: also errors, from the inverse exact Hessian. starts: number of fits, at most 100000; all but
+        the first begin at random points, and the lowest minimum wins. A RuntimeWarning names a lower point
+        that a failed fit reached. minimizer: "newton", "lbfgsb" or "de"; population, seed: of "de" alone.
+        max_iterations: 0: the minimizer's default. data: main, then auxiliary (None: observed). init, bounds,
+        fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device: a name
+        that `devices` lists, or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters
+        of interest, by name. They change no fit: the result names them."""
     model = model_of(model)
     pois = model.poi_names[:1] if poi is None else several_names(poi)
     for name in pois:
@@ -88,6 +92,8 @@ def fit(
         answers = _engine.fit(
             model, call.job, options, covariance, covariance, covariance, call.engine, call.tell
         )
+    if data is not None and np.isnan(answers.results[0]["twice_nll"]):
+        model.twice_nll(model.suggested_init, data)  # refuses data that no fit can have
     starts_of = _starts_of(answers)
     states = None if answers.states is None else [_STATES[state] for state in answers.states.tolist()]
     return FitResult(
@@ -103,34 +109,6 @@ def fit(
         precision=call.engine.precision,
         starts=starts_of[0] if starts_of else None,
     )
-
-
-def _without_lost(model: Model, data: Any) -> tuple[Any, Any]:
-    """Rows of data that no fit can have (NaN, infinite, a negative count), and the data with others there."""
-    if data is None or np.ndim(data) != 2:
-        return data, None
-    rows = numbers(data, "data")
-    if rows.shape[1] < model.main_count:
-        return data, None
-    lost = ~np.isfinite(rows).all(axis=1) | (rows[:, : model.main_count] < 0).any(axis=1)
-    if not lost.any():
-        return rows, None
-    rows = np.array(rows)
-    rows[lost, : model.data_count] = model.data[: model.data_count]
-    return rows, lost
-
-
-def _lose(answers: Any, lost: Any) -> None:
-    """Rows without data have no answer, and the status of a fit outside the domain."""
-    if lost is None:
-        return
-    code = list(_engine.enumeration("paritas_fit_status")).index("non_finite")
-    for name in ("twice_nll", "edm"):
-        answers.results[name][lost] = np.nan
-    answers.results["status"][lost], answers.results["iterations"][lost] = code, 0
-    for array in (answers.parameters, answers.errors, answers.covariance):
-        if array is not None:
-            array[lost] = np.nan
 
 
 def fit_batch(
@@ -154,7 +132,7 @@ def fit_batch(
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
     fit. Without the leading N, or by name, they hold for all. A row of data with NaN or a negative count has
     the status "non_finite", as in sessions. errors, covariance: also return those. starts:
-    of each fit, as of `fit`."""
+    of each fit. minimizer: "newton", "lbfgsb" or "de", with population and seed: as in `fit`."""
     model = model_of(model)
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [
@@ -168,11 +146,9 @@ def fit_batch(
             f"rows of data, init, bounds and fixed: {', '.join(map(str, counts))}; their numbers must agree"
         )
     options = _options(minimizer, max_iterations, population, seed)
-    data, lost = _without_lost(model, data)
     with Call(fit_batch, model, given, "fits") as call:
         job = job_of(model, data, init, bounds, fixed, rows=n, **_several(starts))
         answers = _engine.fit(model, job, options, errors, covariance, False, call.engine, call.tell)
-    _lose(answers, lost)
     return FitBatch(
         answers.results,
         names=model.parameter_names,
@@ -191,8 +167,9 @@ def minos(
     *,
     best: FitResult | None = None,
     **given: Unpack[Keywords],
-) -> dict[str, tuple[float, float]]:
+) -> MinosErrors:
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
+    Their `several_minima` and `minima` say what further starts met.
     parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
     made here)."""
     model = model_of(model)
@@ -207,17 +184,14 @@ def minos(
         )
     if parameters == "all":
         parameters = [name for name, state in zip(best.names, best.states) if state == "free"]
-    elif isinstance(parameters, str):
-        parameters = [parameters]
-    found: dict[str, tuple[float, float]] = {}
+    names = texts(parameters, "parameters")
+    at = [model.index(name) for name in names]
+    errors = [float(best.errors[i]) for i in at]
     with Call(minos, model, given, "MINOS") as call:
-        for name in parameters:
-            i = model.index(name)
-            error = float(best.errors[i])
-            found[name] = _engine.minos(
-                model, call.job, i, best.values, best.twice_nll, error, call.engine, call.tell
-            )
-    return found
+        offsets, met = _engine.minos(
+            model, call.job, at, best.values, best.twice_nll, errors, call.engine, call.tell
+        )
+    return MinosErrors(zip(names, offsets), Minima(met))
 
 
 takes(FitKeywords, fit)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .arrays import numbers
+from .arrays import number, numbers, texts, whole
 from .calls import (
     Bounds,
     Call,
@@ -36,6 +36,8 @@ from .results import (
     ContourResult,
     FitResult,
     Floats,
+    GlobalImpacts,
+    GlobalImpactsResult,
     GoodnessOfFit,
     HypotestResult,
     JointHypotestResult,
@@ -144,7 +146,7 @@ def upper_limit(
     1.0116"""
     model = model_of(model)
     with Call(upper_limit, model, given, "limit") as call:
-        found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
+        found = _engine.limit(model, call.job, test_stat, number(level, "level"), call.engine, call.tell)
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
@@ -205,8 +207,9 @@ def contour(
     points: int = default("paritas_contour_request", "n_points"),
     **given: Unpack[ProfileKeywords],
 ) -> ContourResult:
-    """Edges of confidence regions of two parameters; one is paired with the parameter of interest. `points`
-    of each region. Twice the NLL rises to -2 ln(1 - confidence): 2.30, 5.99."""
+    """Edges of confidence regions of two parameters, with `points` of each. One parameter alone is paired
+    with the parameter of interest. At an edge twice the NLL is -2 ln(1 - confidence) above its minimum:
+    2.30, 5.99."""
     check_keywords(contour, given)
     model = model_of(model)
     names = [poi_of(model), *parameters] if len(parameters) == 1 else list(parameters)
@@ -214,8 +217,7 @@ def contour(
         raise _engine.InvalidArgument(f"contour: names of parameters are wanted, not {parameters!r}")
     if len(names) != 2:
         raise _engine.InvalidArgument(f"contour: a region has two parameters, not {len(names)}")
-    if points < 4:
-        raise _engine.InvalidArgument(f"points {points}: a contour needs 4 or more")
+    points = whole(points, "points", least=4)
     which, levels = [model.index(name) for name in names], np.atleast_1d(numbers(confidence, "confidence"))
     with Call(contour, model, given, "contour") as call:
         found = _engine.contour(model, call.job, which, levels, points, call.engine, call.tell)
@@ -232,8 +234,8 @@ def contour(
 def ranking(model: ModelLike, *, top: int | None = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     model = model_of(model)
-    if top is not None and top < 0:
-        raise _engine.InvalidArgument(f"top {top}: must not be negative")
+    if top is not None:
+        top = whole(top, "top")
     with Call(ranking, model, given, "ranking") as call:
         rows = _engine.ranking(model, call.job, call.engine, call.tell)[:top]
     poi = given.get("poi") or poi_of(model)
@@ -246,35 +248,83 @@ def breakdown(
     **given: Unpack[StatisticKeywords],
 ) -> BreakdownResult:
     """Parts of the error of the parameter of interest, by groups of parameters. Each group is fixed at the
-    best fit, and the rest is fitted again: the impact is what this removes from the error, in quadrature.
+    best fit, and the rest is fitted again. The impact is the part of the error that this removes, in
+    quadrature.
 
     groups: patterns of parameter names by group; * is any text, ? one letter."""
-    model = model_of(model)
-    if not isinstance(groups, Mapping):
-        raise _engine.InvalidArgument("groups: a dict of names and patterns is wanted")
-    patterns = [[one] if isinstance(one, str) else list(one) for one in groups.values()]
+    model, patterns = model_of(model), _patterns(groups)
     with Call(breakdown, model, given, "breakdown") as call:
         found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)
     parts = BreakdownGroups(found.groups, names=list(groups))
     return BreakdownResult(found.result, poi=given.get("poi") or poi_of(model), groups=parts)
 
 
+def _patterns(groups: Mapping[str, str | Sequence[str]]) -> list[list[str]]:
+    if not isinstance(groups, Mapping):
+        raise _engine.InvalidArgument("groups: a dict of names and patterns is wanted")
+    return [texts(one, f"group {name}") for name, one in groups.items()]
+
+
+def global_impacts(
+    model: ModelLike,
+    groups: Mapping[str, str | Sequence[str]] | None = None,
+    **given: Unpack[StatisticKeywords],
+) -> GlobalImpactsResult:
+    """Parts of the error of the parameter of interest, by the data that fluctuate (global observables,
+    arXiv:2307.04007). Each auxiliary datum moves by its standard deviation, each count by its root. `impact`
+    is the shift of the best fit, from exact second derivatives at one fit. Parts add up in quadrature.
+
+    groups: patterns of parameter names by group; * is any text, ? one letter.
+
+    >>> import paritas
+    >>> model = paritas.Model.from_workspace("examples/two_bins.json")
+    >>> found = model.global_impacts(data=model.asimov_data(1.0))
+    >>> found.entries.names, found.entries.impact.round(3).tolist()
+    (['uncorr_bkguncrt[1]', 'uncorr_bkguncrt[0]'], [-0.22, -0.155])
+    >>> round(found.statistical, 3), round(found.systematic, 3), round(found.sum, 3), round(found.total, 3)
+    (0.481, 0.269, 0.551, 0.551)
+    """
+    model, wanted = model_of(model), groups if groups is not None else {}
+    patterns = _patterns(wanted)
+    with Call(global_impacts, model, given, "global impacts") as call:
+        found = _engine.global_impacts(model, call.job, patterns, call.engine, call.tell)
+    return GlobalImpactsResult(
+        found.result,
+        poi=given.get("poi") or poi_of(model),
+        entries=GlobalImpacts(
+            found.entries, names=[model.parameter_names[i] for i in found.entries["parameter"]]
+        ),
+        groups=dict(zip(wanted, found.groups.tolist())),
+    )
+
+
+def separate_model(model: Model, poi: str, groups: Mapping[str, str] | None) -> Model:
+    """The same model with a parameter in place of `poi` for each group of channels."""
+    pairs = [text for pair in (groups or {}).items() for text in pair]
+    options: dict[str, Any] = {name: value for name, value in model.options.items() if name != "poi"}
+    return Model(model.document.split(poi, None, pairs), **options)
+
+
+def compatibility_result(separate: Model, poi: str, result: Any, groups: Any) -> CompatibilityResult:
+    """Rows as a result, with names of the separate model."""
+    names = [separate.parameter_names[i] for i in separate.poi_indices]
+    return CompatibilityResult(result, poi=poi, groups=CompatibilityGroups(groups, names=names))
+
+
 def compatibility(
     model: ModelLike, groups: Mapping[str, str] | None = None, **given: Unpack[StatisticKeywords]
 ) -> CompatibilityResult:
-    """Do channels agree on the parameter of interest? A fit with one is compared with a fit that has one for
-    each group of channels. All other parameters stay common.
+    """Do channels agree on the parameter of interest? Compares a fit with one common parameter and a fit with
+    one for each group of channels. All other parameters stay common.
 
-    groups: patterns of channels by name; * is any text, ? one letter. Other channels have a group each."""
+    groups: patterns of channels by name; * is any text, ? one letter. Other channels have a group each.
+    `compatibility_toys` finds the p-value by toys."""
     model = model_of(model)
     poi = given.get("poi") or poi_of(model)
-    pairs = [text for pair in (groups or {}).items() for text in pair]
-    options: dict[str, Any] = {name: value for name, value in model.options.items() if name != "poi"}
-    separate = Model(model.document.split(poi, None, pairs), **options)
+    separate = separate_model(model, poi, groups)
     with Call(compatibility, model, given, "compatibility") as call:
         found = _engine.compatibility(model, call.job, separate, call.engine, call.tell)
-    names = [separate.parameter_names[i] for i in separate.poi_indices]
-    return CompatibilityResult(found.result, poi=poi, groups=CompatibilityGroups(found.groups, names=names))
+    return compatibility_result(separate, poi, found.result, found.groups)
 
 
 def predict(
@@ -288,8 +338,8 @@ def predict(
     **options: Any,
 ) -> Prediction:
     """Yields before and after a fit, with errors from its covariance: J C J^T. `best`: the fit, else made
-    here with `options`. Prefit errors: uncorrelated constraint widths; unconstrained parameters add nothing.
-    """
+    here with `options`. Prefit errors: from the widths and correlations of the constraints; unconstrained
+    parameters add nothing."""
     model = model_of(model)
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
@@ -310,6 +360,7 @@ def predict(
             prefit_error=before.errors[channel.slice],
             total_error=float(after.total_errors[i]),
             prefit_total_error=float(before.total_errors[i]),
+            masked=channel.masked,
         )
         for i, channel in enumerate(model.channels)
     ]
@@ -317,8 +368,8 @@ def predict(
 
 
 def goodness_of_fit(model: ModelLike, **given: Unpack[Keywords]) -> GoodnessOfFit:
-    """Goodness of the best fit against the saturated model; also its KS and AD, whose p-values
-    `goodness_of_fit_toys` finds."""
+    """Goodness of the best fit against the saturated model. Also gives the Kolmogorov-Smirnov and
+    Anderson-Darling statistics; `goodness_of_fit_toys` finds their p-values."""
     model = model_of(model)
     with Call(goodness_of_fit, model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
@@ -340,7 +391,7 @@ def asimov_data(
     poi, used = poi_of(model), engine_of(asimov_data, where)
     job = job_of(model, data, init, bounds, fixed)
     row: Floats
-    row, found = _engine.asimov_data(model, job, mu, used)
+    row, found = _engine.asimov_data(model, job, number(mu, "mu"), used)
     status = _BestFit(found).status
     if status != "converged":
         raise _engine.NotConverged(
@@ -349,7 +400,9 @@ def asimov_data(
     return row
 
 
-takes(StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown, compatibility)
+takes(
+    StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown, global_impacts, compatibility
+)
 takes(ProfileKeywords, scan, contour)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)

@@ -7,6 +7,7 @@ formulas."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Mapping
 
@@ -37,13 +38,13 @@ def _potential(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
-    """Rows of (density, kappa, theta), shape (n, 3); numbers or arrays, which broadcast."""
+    """Rows of (density in 1/m^3, kappa, theta in m/s), shape (n, 3); numbers or arrays, which broadcast."""
     rows = np.broadcast_arrays(*(np.atleast_1d(numbers(values)) for values in (density, kappa, theta)))
     return np.ascontiguousarray(np.stack(rows, axis=-1).reshape(-1, 3))
 
 
 def flux(energy: ArrayLike, distribution: ArrayLike, **where: Unpack[Place]) -> Floats:
-    """Fluxes of n distributions (see `plasma`) at m energies: (n, m)."""
+    """Omnidirectional fluxes, 1/(cm^2 s eV), of n distributions (see `plasma`) at m energies: (n, m)."""
     return _engine.kappa_flux(distribution, energy, engine_of(flux, where))
 
 
@@ -64,9 +65,13 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
 
 @dataclass(repr=False)
 class Spectra(Summarised):
-    """n spectra of up to 64 energies, arrays (n, rows): energy, flux, and what fit weights need. coverage:
-    measured part of the hemisphere. background: flux of no plasma, which `flux` is less; fits of counts know
-    its noise."""
+    """n spectra of up to 64 energies. Arrays are (n, rows); what all spectra have in common may be (rows,).
+
+    energy: eV. flux: omnidirectional, 1/(cm^2 s eV), which is 4 pi times the mean flux per sr. sensitivity:
+        counts of a flux of 1, for weights "counts". counts: for weights "original". coverage: measured part
+        of the hemisphere. error: of flux. background: flux already subtracted from `flux`; fits of
+        counts allow for its noise.
+    A flux of NaN was not measured. With weights "none" a flux of 0 spoils the fit: give sensitivity."""
 
     energy: Floats
     flux: Floats
@@ -75,6 +80,23 @@ class Spectra(Summarised):
     coverage: Floats | None = None
     error: Floats | None = None
     background: Floats | None = None
+
+    def __post_init__(self) -> None:
+        self.flux = np.atleast_2d(numbers(self.flux, "flux"))
+        shape = self.flux.shape
+        if len(shape) != 2:
+            raise _engine.InvalidArgument(f"flux: {len(shape)} axes; spectra and their energies are wanted")
+        for name in ("energy", "sensitivity", "counts", "coverage", "error", "background"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            given = numbers(given, name)
+            if given.shape not in (shape, shape[1:]):
+                raise _engine.InvalidArgument(
+                    f"{name}: an array of shape {shape} or {shape[1:]} is wanted, as the flux has, the one "
+                    f"given has shape {given.shape}"
+                )
+            setattr(self, name, np.ascontiguousarray(np.broadcast_to(given, shape)))
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -157,6 +179,7 @@ class KappaFit(Tabular):
 
     @property
     def fitted(self) -> NDArray[np.bool_]:
+        """Which spectra have a fit."""
         found: NDArray[np.bool_] = self.results["status"] == 0
         return found
 
@@ -183,11 +206,30 @@ def _fit_of(results: Table, used: _engine.Engine) -> KappaFit:
     return KappaFit(table, results, used.device, used.precision)
 
 
+def _tell_zeros(spectra: Spectra, options: Mapping[str, Any]) -> None:
+    """Warns of fluxes whose logarithm would decide a fit."""
+    if options.get("weights") != "none":
+        return
+    zeros = np.sum((spectra.flux <= 0.0) & np.isfinite(spectra.flux) & (spectra.energy > 0.0), axis=1)
+    of = np.flatnonzero(zeros)
+    if not len(of):
+        return
+    more = f" and in {len(of) - 1} more spectra" if len(of) > 1 else ""
+    warnings.warn(
+        f"spectrum {of[0]}: the flux is 0 in {zeros[of[0]]} of {spectra.flux.shape[1]} "
+        f"energies{more}. With weights 'none' that spoils the fit: give spectra a sensitivity, "
+        "distributions an exposure. NaN: not measured",
+        stacklevel=3,
+    )
+
+
 def fit(
     spectra: Spectra,
     **options: Unpack[KappaKeywords],
 ) -> KappaFit:
-    """Fits every spectrum. Failed fits do not raise: see `plasma_status`."""
+    """Fits every spectrum. Failed fits do not raise: see `plasma_status`. Warns of fluxes of 0 with weights
+    "none"."""
+    _tell_zeros(spectra, options)
     with running(options, "kappa fits") as (used, tell):
         return _fit_of(_engine.kappa_fit(spectra.arrays(), _kappa(options), used, tell), used)
 
@@ -249,6 +291,7 @@ class SpacecraftPotentials(Tabular):
 
     @property
     def found(self) -> NDArray[np.bool_]:
+        """Which spacecraft have a potential."""
         exists: NDArray[np.bool_] = self.results["status"] == 0
         return exists
 
@@ -294,6 +337,8 @@ def spacecraft_potential(
     source: Spectra to fit (`kappa`: options; in sunlight repeated with energies less the potential), a
         KappaFit, or rows of density, kappa, theta (n, 3), with errors from `covariance` (n, 3, 3) of ln
         density, kappa, ln theta. sunlit: one flag, or n."""
+    if isinstance(source, Spectra):
+        _tell_zeros(source, kappa or {})
     with running(options, "spacecraft potentials") as (used, tell):
         if isinstance(source, Spectra):
             sun, spectra = _sun(sunlit, len(source)), source.arrays()

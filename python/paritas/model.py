@@ -21,7 +21,7 @@ from .other_programs import attribute_hint
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from . import fits, inference, toys
+    from . import fits, inference, sampling, simplified, toys, unfolding
 
 Floats = NDArray[np.float64]
 #: a model, or a workspace: a path, a dict or a Workspace, whose model is made with the default options
@@ -32,12 +32,13 @@ Values = Union[Mapping[str, float], ArrayLike]
 
 @dataclass(frozen=True)
 class Channel:
-    """`slice`: its bins in the main data."""
+    """`slice`: its bins in the main data. masked: the likelihood leaves it out."""
 
     name: str
     bins: int
     samples: tuple[str, ...]
     slice: slice
+    masked: bool = False
 
 
 def _read(workspace: DocumentLike, mass: Any, maps: list[str], exact: bool) -> _engine.Document:
@@ -104,6 +105,7 @@ class Model(_engine.Model):
 
     @property
     def poi_name(self) -> str | None:
+        """Name of the parameter of interest; None: there is none."""
         return None if self.poi_index is None else self.parameter_names[self.poi_index]
 
     @property
@@ -113,9 +115,10 @@ class Model(_engine.Model):
 
     @property
     def channels(self) -> list[Channel]:
+        """Channels with names, numbers of bins and samples, in the order of the main data."""
         first, found = 0, []
-        for name, bins, samples in self.channel_layout:
-            found.append(Channel(name, bins, tuple(samples), slice(first, first + bins)))
+        for (name, bins, samples), masked in zip(self.channel_layout, self.masked_channels):
+            found.append(Channel(name, bins, tuple(samples), slice(first, first + bins), masked))
             first += bins
         return found
 
@@ -292,11 +295,16 @@ class Model(_engine.Model):
         scan = inference.scan
         contour = inference.contour
         ranking = inference.ranking
+        global_impacts = inference.global_impacts
         breakdown = inference.breakdown
         compatibility = inference.compatibility
         predict = inference.predict
         goodness_of_fit = inference.goodness_of_fit
         asimov_data = inference.asimov_data
+        sample = sampling.sample
+        moments = simplified.moments
+        signals = simplified.signals
+        simplify = simplified.simplify
         fit_toys = toys.fit_toys
         generate = toys.generate
         read_data = toys.read_data
@@ -305,6 +313,9 @@ class Model(_engine.Model):
         upper_limit_toys = toys.upper_limit_toys
         interval_toys = toys.interval_toys
         goodness_of_fit_toys = toys.goodness_of_fit_toys
+        compatibility_toys = toys.compatibility_toys
+        penalise = unfolding.penalise
+        unfold = unfolding.unfold
 
 
 def model_of(given: ModelLike) -> Model:
@@ -345,6 +356,7 @@ FUNCTIONS = {
         "breakdown",
         "compatibility",
         "contour",
+        "global_impacts",
         "goodness_of_fit",
         "hypotest",
         "predict",
@@ -353,7 +365,10 @@ FUNCTIONS = {
         "significance",
         "upper_limit",
     ),
+    "sampling": ("sample",),
+    "simplified": ("moments", "signals", "simplify"),
     "toys": (
+        "compatibility_toys",
         "fit_toys",
         "generate",
         "goodness_of_fit_toys",
@@ -363,6 +378,7 @@ FUNCTIONS = {
         "significance_toys",
         "upper_limit_toys",
     ),
+    "unfolding": ("penalise", "unfold"),
 }
 for _module, _names in FUNCTIONS.items():
     for _name in _names:

@@ -66,7 +66,6 @@ _SENTENCES = {
     "return_fitted_val": "twice_nll is in every answer",
     "return_result_obj": "the answer has all of it",
     "return_results": "the tested values are in every answer",
-    "scan": "limits are found as roots, without a scan; paritas.scan scans",
     "do_grad": "derivatives are always exact",
     "tolerance": "fits end at the minimum, to rounding",
     "tol": "fits end at the minimum, to rounding",
@@ -79,6 +78,10 @@ _SENTENCES = {
 _ELSEWHERE = {
     "contour": dict.fromkeys(("poi", "pois"), 'parameters are named first, contour("a", "b")'),
     "scan": dict.fromkeys(("poi", "pois"), 'parameters are named first, scan(("a", values))'),
+    **dict.fromkeys(
+        ("upper_limit", "upper_limit_toys"),
+        {"scan": "limits are found as roots, without a scan; paritas.scan scans"},
+    ),
     "ranking": {"groups": "paritas.breakdown takes groups of parameters"},
     "fit": {"mu": 'fixed={"mu": 1.0} holds a parameter'},
 }

@@ -191,13 +191,23 @@ class Rows(Record):
     def _labels(self) -> list[tuple[str, Any]]:
         return []
 
-    def _repr_html_(self) -> str:
+    def _table(self) -> tuple[str, list[str], Any]:
+        """Title, heads, rows."""
         columns = self._labels()
         columns += [(field.key, getattr(self, field.key)) for field in self.record.fields if field.word]
         most = 100
         title = self._title() + (f" The first {most} of {len(self)}." if len(self) > most else "")
         body = zip(*(np.asarray(values)[:most].tolist() for _, values in columns))
-        return html_table(title, [name for name, _ in columns], body)
+        return title, [name for name, _ in columns], body
+
+    def __str__(self) -> str:
+        if self.row is None:
+            return repr(self)
+        title, heads, body = self._table()
+        return f"{title}\n\n" + text_table(heads, body)
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
 
 
 def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:

@@ -6,13 +6,14 @@ copy."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine, fields
+from .documents import names_of
 from .records import html_table, text_table
 
 Floats = NDArray[np.float64]
@@ -183,6 +184,21 @@ class Minima(fields.minima):
     """Different minima that the fits of a statistic met."""
 
 
+class MinosErrors(dict[str, tuple[float, float]]):
+    """MINOS errors (down, up) by parameter.
+
+    minima: what further starts met, of all errors; each stands at the lowest minimum that is known."""
+
+    def __init__(self, errors: Iterable[tuple[str, tuple[float, float]]], minima: Minima) -> None:
+        super().__init__(errors)
+        self.minima = minima
+
+    @property
+    def several_minima(self) -> bool:
+        """Whether fits met different minima."""
+        return self.minima.met > 1
+
+
 class HypotestResult(fields.hypotest_result):
     """Test of one value of the parameter of interest."""
 
@@ -346,6 +362,32 @@ class BreakdownGroups(fields.breakdown_group_rows):
         return [("group", self.names)]
 
 
+class GlobalImpactsResult(fields.global_result):
+    """Parts of the error of the parameter of interest `poi`, by the data that fluctuate. entries: of
+    auxiliary data. groups: impacts by name."""
+
+    poi: str
+    entries: GlobalImpacts
+    groups: dict[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        """The impact of a group, or of a parameter."""
+        if name in self.groups:
+            return self.groups[name]
+        if name not in self.entries.names:
+            raise KeyError(name)
+        return float(self.entries.impact[self.entries.names.index(name)])
+
+
+class GlobalImpacts(fields.global_impact_rows):
+    """Impacts of the auxiliary data of `names`, largest first."""
+
+    names: list[str]
+
+    def _labels(self) -> list[tuple[str, Any]]:
+        return [("auxiliary datum of", self.names)]
+
+
 class CompatibilityResult(fields.compatibility_result):
     """Do groups of channels agree on the parameter of interest `poi`? groups: each with its own."""
 
@@ -365,7 +407,8 @@ class CompatibilityGroups(fields.compatibility_group_rows):
 @dataclass
 class ChannelPrediction:
     """A channel before and after the fit. error: postfit, from the covariance. prefit_error: from constraint
-    widths alone. total_error, prefit_total_error: of sums over bins. samples, prefit_samples: yields."""
+    widths alone. total_error, prefit_total_error: of sums over bins. samples, prefit_samples: yields. masked:
+    the likelihood leaves the channel out."""
 
     name: str
     prefit: Floats
@@ -377,6 +420,7 @@ class ChannelPrediction:
     prefit_error: Floats
     total_error: float
     prefit_total_error: float
+    masked: bool = False
 
 
 @dataclass
@@ -391,6 +435,18 @@ class Prediction:
             if channel.name == name:
                 return channel
         raise KeyError(name)
+
+    def without_data(self, channels: Iterable[str]) -> Prediction:
+        """The same with NaN as data of these channels, which figures and tables do not show."""
+        hidden = names_of(channels)
+        known = [c.name for c in self.channels]
+        for name in hidden:
+            if name not in known:
+                raise _engine.InvalidArgument(f"channels: there is no {name!r} among {', '.join(known)}")
+        shown = (
+            replace(c, data=np.full(len(c.data), np.nan)) if c.name in hidden else c for c in self.channels
+        )
+        return Prediction(list(shown), self.fit)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -598,11 +654,9 @@ class IntervalToysResult(fields.interval_toys_result):
         return f"interval at {1.0 - self.level:g} confidence, {self.status}; toys: {self.tally}"
 
 
-class GoodnessOfFitToys(fields.gof_toys_result):
-    """Goodness of fit by toys. asymptotic: from a chi-squared distribution."""
-
+class _PValueByToys(fields.gof_toys_result):
     tally: Tally
-    asymptotic: GoodnessOfFit
+    asymptotic: Any
 
     @property
     def p(self) -> float:
@@ -617,7 +671,22 @@ class GoodnessOfFitToys(fields.gof_toys_result):
     @property
     def converged(self) -> bool:
         """The observed fit converged."""
-        return self.asymptotic.converged
+        return bool(self.asymptotic.converged)
+
+
+class GoodnessOfFitToys(_PValueByToys):
+    """Goodness of fit by toys. asymptotic: from a chi-squared distribution."""
+
+    asymptotic: GoodnessOfFit
 
     def _title(self) -> str:
         return f"goodness of fit, {self.asymptotic.status}; toys: {self.tally}"
+
+
+class CompatibilityToys(_PValueByToys):
+    """Compatibility of channels by toys. asymptotic: from a chi-squared distribution."""
+
+    asymptotic: CompatibilityResult
+
+    def _title(self) -> str:
+        return f"compatibility of channels, {self.asymptotic.status}; toys: {self.tally}"

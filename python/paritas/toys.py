@@ -19,22 +19,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import whole
+from .arrays import number, whole
 from .calls import (
     Call,
     DataKeywords,
     RunKeywords,
+    StatisticDrawKeywords,
     StatisticRunKeywords,
     StatisticToyKeywords,
     ToyKeywords,
     UnkeptToyKeywords,
     job_of,
+    poi_of,
 )
 from .documents import document
 from .files import PathLike as Path
+from .inference import compatibility_result, separate_model
 from .keywords import default, takes
 from .model import Floats, Model, ModelLike, Values, model_of
 from .results import (
+    CompatibilityToys,
     GoodnessOfFit,
     GoodnessOfFitToys,
     IntervalToysResult,
@@ -68,9 +72,11 @@ _TOY = np.dtype([(name, _WEIGHTED_TOY[name]) for name in (_WEIGHTED_TOY.names or
 
 
 class ToyData:
-    """Data of toys. rows: (toys, main + auxiliary). point: the truth; None where expected data were given.
-    first: number of the first toy. seed, fix_aux, expected (nothing was drawn), status (of the fit where they
-    are drawn)."""
+    """Data of toys, as `generate` draws them and `read_data` reads them.
+
+    rows: (toys, main + auxiliary), for `data` of other functions and for pyhf. point: the truth; None where
+    expected data were given. first: number of the first toy. seed, fix_aux, expected (nothing was drawn),
+    status (of the fit where they are drawn). model: digest of the model that drew them; None: not known."""
 
     def __init__(self, data: _engine.ToyData) -> None:
         self._data = data
@@ -82,6 +88,7 @@ class ToyData:
         self.fix_aux: bool = facts["fix_aux"]
         self.expected: bool = facts["expected"]
         self.status: str = facts["status"]
+        self.model: str | None = facts["model"]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,10 +96,22 @@ class ToyData:
     def __repr__(self) -> str:
         return f"<paritas.toys.ToyData: {len(self)} toys from {self.first} on, seed {self.seed}>"
 
-    def save(self, path: Path) -> None:
-        """A file for `read_data`, and for the program's --data."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._data.text())
+    def save(self, path: Path, any_model: bool = False) -> None:
+        """A file for `read_data` and the program's --data: FILE.npz is for `numpy.load`, others are JSON.
+
+        any_model: do not name the model. Otherwise another model refuses the file.
+
+        >>> import tempfile
+        >>> import numpy, paritas
+        >>> model = paritas.Model.from_workspace("examples/two_bins.json")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.generate(n=3, seed=7).save(f"{folder}/toys.npz")
+        ...     arrays = dict(numpy.load(f"{folder}/toys.npz"))
+        >>> arrays["main"].shape, arrays["aux"].shape
+        ((3, 2), (3, 2))"""
+        archive = os.fspath(path).endswith(".npz")
+        with open(path, "wb") as file:
+            file.write(self._data.bytes(archive, any_model))
 
 
 def generate(
@@ -105,8 +124,8 @@ def generate(
     only_expected: bool = False,
     **given: Unpack[DataKeywords],
 ) -> ToyData:
-    """Data of n toys without fits: those of `fit_toys` with the same arguments. only_expected: one row, of
-    what is expected there."""
+    """Data of n toys without fits, the same as in `fit_toys` with the same arguments. only_expected: one row,
+    the expected data."""
     model = model_of(model)
     options = _options(model, n, seed, {**given, "keep": False})
     at = None if params is None else model.point(params)
@@ -118,7 +137,8 @@ def generate(
 
 def read_data(model: ModelLike, path: Path) -> ToyData:
     """Data from a file: of `ToyData.save` or `paritas generate`, or a JSON array, main then auxiliary, or an
-    object {"main": [...], "aux": [...]}. Rows are for `data` of other functions."""
+    object {"main": [...], "aux": [...]}, or an archive of `numpy.savez(path, main=..., aux=...)` with a row a
+    toy. Rows are for `data` of other functions."""
     return ToyData(_engine.ToyData.read(model_of(model), os.fspath(path)))
 
 
@@ -184,6 +204,7 @@ def hypotest_toys(
     model = model_of(model)
     options = _options(model, n, seed, given)
     _check_memory(_places(given) * n, _engine.record("paritas_toy").dtype.itemsize, given)
+    mu = number(mu, "mu")
     with Call(hypotest_toys, model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
     return ToyHypotestResult(found.result, toys=_all_toys(found.toys, given))
@@ -218,6 +239,7 @@ def upper_limit_toys(
     hypothesis; 0: 100000."""
     model = model_of(model)
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
+    level, rtol = number(level, "level"), number(rtol, "rtol")
     with Call(upper_limit_toys, model, given, "toys") as call:
         found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
@@ -240,6 +262,7 @@ def interval_toys(
     values around an edge, in parts of the asymptotic half width."""
     model = model_of(model)
     options = _options(model, n, seed, {**given, "keep": keep})
+    level, rtol = number(level, "level"), number(rtol, "rtol")
     with Call(interval_toys, model, given, "toys") as call:
         found = _engine.interval_toys(model, call.job, level, rtol, options, call.engine, call.tell)
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
@@ -260,7 +283,7 @@ def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelL
 
 
 def _is_bare(background: ModelLike) -> bool:
-    """Has a workspace no modifier? It is no model then; the first signal at 0 has its rates."""
+    """Has a workspace no modifier? It is no model then."""
     if isinstance(background, Model):
         return False
     channels = json.loads(document(background, "workspace").text()).get("channels", [])
@@ -295,16 +318,15 @@ def look_elsewhere(
     listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
     bare = _is_bare(background) and bool(listed)
     common = listed[0] if bare else model_of(background)
-    upcrossed = upcrossed or 0.0
+    upcrossed = number(upcrossed or 0.0, "upcrossed")
     options = _options(common, n, seed, {**given, "keep": False})
     chosen: Mapping[str, Any] = given
     effort: dict[str, Any] = {key: chosen[key] for key in ("starts", "max_iterations") if key in chosen}
     with Call(look_elsewhere, common, given, "toys") as call:
         jobs = [job_of(model, **effort) for model in listed]
-        held = (
-            job_of(common, fixed={common.poi_name: 0.0}, **effort) if bare and common.poi_name else call.job
+        found = _engine.look_elsewhere(
+            None if bare else common, listed, jobs, call.job, upcrossed, options, call.engine, call.tell
         )
-        found = _engine.look_elsewhere(common, listed, jobs, held, upcrossed, options, call.engine, call.tell)
     return LookElsewhereResult(found.result, points=LookElsewherePoints(found.points, names=names))
 
 
@@ -326,9 +348,35 @@ def goodness_of_fit_toys(
     return GoodnessOfFitToys(found.result, asymptotic=GoodnessOfFit(found.gof))
 
 
+def compatibility_toys(
+    model: ModelLike,
+    groups: Mapping[str, str] | None = None,
+    n: int = _engine.TOYS,
+    seed: int = 0,
+    **given: Unpack[StatisticDrawKeywords],
+) -> CompatibilityToys:
+    """`compatibility` by n toys of the common best fit, each with both fits. p_toys: the part of the toys
+    whose statistic is at least the observed one. asymptotic: the answer of `compatibility`.
+
+    >>> import paritas
+    >>> found = paritas.compatibility_toys("tests/datacard/shapes.txt", n=100)
+    >>> found.p_toys, found.asymptotic.ndof
+    (1.0, 0)"""
+    model = model_of(model)
+    poi = given.get("poi") or poi_of(model)
+    separate = separate_model(model, poi, groups)
+    options = _options(model, n, seed, {**given, "keep": False})
+    with Call(compatibility_toys, model, given, "toys") as call:
+        found = _engine.compatibility_toys(model, call.job, separate, options, call.engine, call.tell)
+    return CompatibilityToys(
+        found.result, asymptotic=compatibility_result(separate, poi, found.observed, found.groups)
+    )
+
+
 def merge(stores: Sequence[Path], output: Path) -> None:
-    """Pools the shards of one run into a new store at `output`, whole or not at all: the rows of the uncut
-    run."""
+    """Pools the shards of one run into a new store at `output`: the rows of the uncut run. Two stores of a
+    toy are refused. A missing shard is not: then the pool has fewer toys than the run, as `n_tested` of
+    its answer says. `paritas merge` names what is missing."""
     _engine.merge_stores([os.fspath(store) for store in stores], os.fspath(output))
 
 
@@ -349,6 +397,13 @@ def _field(value: Any) -> Any:
     return np.nan if value is None else _CODES.get(value, value)
 
 
+#: counts what no store has; a view could have rows without end
+_FOREIGN = (
+    "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR "
+    "(type = 'table' AND rootpage = 0)"
+)
+
+
 def read_store(store: Path) -> NDArray[Any]:
     """A store's table `toys` as a structured array, by tested value, hypothesis and number. status: index in
     `paritas.toys.STATUSES`. parameters and errors (if kept): one column each parameter."""
@@ -357,16 +412,22 @@ def read_store(store: Path) -> NDArray[Any]:
     except sqlite3.Error as error:
         raise _engine.Unreadable(f"{os.fspath(store)}: {error}") from error
     try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if connection.execute(_FOREIGN).fetchone()[0]:
+            raise _engine.InvalidInput(f"{os.fspath(store)}: has a view, a trigger or a virtual table")
         names = [column[1] for column in connection.execute("PRAGMA table_info(toys)")]
         if not names:
             raise _engine.InvalidInput(f"{os.fspath(store)}: holds no table of toys")
-        cursor = connection.execute(f"SELECT {', '.join(names)} FROM toys")
+        quoted = (name.replace('"', '""') for name in names)
+        cursor = connection.execute(f"""SELECT "{'", "'.join(quoted)}" FROM toys""")
         dtype = _store_type(connection, names)
         chunks = [np.empty(0, dtype)]
         while rows := cursor.fetchmany(_CHUNK):
             chunks.append(np.array([tuple(map(_field, row)) for row in rows], dtype=dtype))
     except sqlite3.Error as error:
         raise _engine.Unreadable(f"{os.fspath(store)}: {error}") from error
+    except (ValueError, TypeError, OverflowError) as error:  # values that no toy has
+        raise _engine.InvalidInput(f"{os.fspath(store)}: the table of toys is damaged: {error}") from error
     finally:
         connection.close()
     return _in_order(np.concatenate(chunks))
@@ -436,7 +497,8 @@ def _places(given: Mapping[str, Any]) -> int:
 
 def _check_memory(n: int, bytes_of_toy: int, given: Mapping[str, Any]) -> None:
     """Refuses to keep more toys than this machine's memory can hold, before the first is drawn."""
-    if not given.get("keep", True) or "SC_PHYS_PAGES" not in os.sysconf_names:
+    pages = getattr(os, "sysconf_names", {})  # Windows has none
+    if not given.get("keep", True) or "SC_PHYS_PAGES" not in pages:
         return
     _, shards = given.get("shard") or (1, 1)
     wanted, memory = n // shards * bytes_of_toy, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -464,3 +526,4 @@ takes(StatisticToyKeywords, hypotest_toys, significance_toys)
 takes(StatisticRunKeywords, upper_limit_toys, interval_toys)
 takes(RunKeywords, goodness_of_fit_toys)
 takes(UnkeptToyKeywords, look_elsewhere)
+takes(StatisticDrawKeywords, compatibility_toys)

@@ -49,6 +49,15 @@ class Workspace(Documented):
         """Reads JSON text."""
         return cls(Document.parse(text.encode() if isinstance(text, str) else text, "workspace"))
 
+    @classmethod
+    def from_moments(cls, moments: Mapping[str, Any], form: str = "linear") -> "Workspace":
+        """A simplified likelihood of moments, as publications have them. moments: background and observed
+        (bins,), covariance (bins, bins), and perhaps third_moments and signal (bins,), channels
+        [{"name", "bins"}] and poi. form: "linear", "quadratic" or "common", see `paritas.simplify`."""
+        given = {name: rows.tolist() if hasattr(rows, "tolist") else rows for name, rows in moments.items()}
+        given.pop("expansion", None)
+        return cls(document(given, "moments").simplified(form))
+
     def __repr__(self) -> str:
         try:
             found = self.inspect()
@@ -162,12 +171,23 @@ class Workspace(Documented):
         return found
 
 
-class PatchSet:
-    """A pyhf patch set: named patches of one workspace with values of its labels. Iterates over names."""
+class PatchSet(Documented):
+    """A pyhf patch set: named patches of one workspace with values of its labels. Iterates over names.
+
+    names: of the patches. labels: of their values, for example masses. values: {name of the patch: tuple}."""
 
     def __init__(self, given: DocumentLike) -> None:
         self.document = document(given, "patch set")
         self.names: list[str] = self.document.patch_names()
+
+    @property
+    def labels(self) -> list[str]:
+        return list(self.to_dict()["metadata"]["labels"])
+
+    @property
+    def values(self) -> dict[str, tuple[Any, ...]]:
+        patches = [patch["metadata"] for patch in self.to_dict()["patches"]]
+        return {patch["name"]: tuple(patch["values"]) for patch in patches}
 
     def __repr__(self) -> str:
         shown = [*self.names[:3], "..."] if len(self.names) > 4 else self.names

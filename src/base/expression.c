@@ -405,6 +405,32 @@ static double value_of_two(uint32_t word, double x, double y)
     }
 }
 
+bool expression_is_linear(const struct expression *expression)
+{
+    const uint32_t *words = expression->words;
+    for (uint32_t k = 0; k < expression->n_words; k++) {
+        const uint32_t word = words[2 * k], last = k > 0 ? words[2 * k - 2] : EXPRESSION_NUMBER;
+        const bool turns = k > 1 && last == EXPRESSION_ARGUMENT && words[2 * k - 4] == EXPRESSION_NUMBER;
+        switch (word) {
+        case EXPRESSION_NUMBER:
+        case EXPRESSION_ARGUMENT:
+        case EXPRESSION_NEGATE:
+        case EXPRESSION_ADD:
+        case EXPRESSION_SUBTRACT:
+            break;
+        case EXPRESSION_MULTIPLY:
+            if (!turns && last != EXPRESSION_NUMBER) return false;
+            break;
+        case EXPRESSION_DIVIDE:
+            if (last != EXPRESSION_NUMBER) return false;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
 double expression_value(const struct expression *expression, const double *arguments, double *stack)
 {
     uint32_t height = 0;

@@ -27,6 +27,9 @@ paritas_status expression_parse(paritas_context *context, struct arena *arena, c
 /* The value at `arguments`, by the kernels' functions; NaN outside the domain. `stack`: `depth` elements. */
 double expression_value(const struct expression *expression, const double *arguments, double *stack);
 
+/* Whether it is seen to be a sum of arguments times numbers. */
+bool expression_is_linear(const struct expression *expression);
+
 /* The text with names replaced: pairs of old and new names, the last of the same old one counts. The text was
  * parsed before. NULL: out of memory. */
 char *expression_rename(struct arena *arena, const char *text, const char *const *pairs, size_t count);

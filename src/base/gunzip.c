@@ -1,18 +1,31 @@
 /* gunzip.c: inflates gzip members one after the other, by zlib with the caller's memory. */
 #include "base/gunzip.h"
 #include "base/inflating.h"
+#include "base/unpacked.h"
 
 #include <limits.h>
+#include <string.h>
 
 struct gunzip {
     paritas_allocator allocator;
     gunzip_take *take;
     void *user;
     enum gunzip_state state;
-    bool between; /* behind a member: zeros and another one may follow */
+    bool between;           /* behind a member: zeros and another one may follow */
+    uint64_t packed, plain; /* bytes so far */
     z_stream stream;
     unsigned char in[16384];
 };
+
+size_t gunzip_take_bytes(void *user, void *out, size_t room)
+{
+    struct gunzip_bytes *bytes = user;
+    const size_t n = bytes->left < room ? bytes->left : room;
+    memcpy(out, bytes->at, n);
+    bytes->at += n;
+    bytes->left -= n;
+    return n;
+}
 
 struct gunzip *gunzip_open(paritas_context *context, gunzip_take *take, void *user)
 {
@@ -55,9 +68,14 @@ static void look_for_member(struct gunzip *z)
 
 static void inflate_some(struct gunzip *z)
 {
+    const uInt packed = z->stream.avail_in, room = z->stream.avail_out;
     const int code = inflate(&z->stream, Z_NO_FLUSH);
+    z->packed += packed - z->stream.avail_in;
+    z->plain += room - z->stream.avail_out;
     z->between = code == Z_STREAM_END;
-    if (code == Z_BUF_ERROR)
+    if (unpacks_too_far(z->plain, z->packed))
+        z->state = GUNZIP_TOO_FAR;
+    else if (code == Z_BUF_ERROR)
         z->state = GUNZIP_CUT;
     else if (code == Z_MEM_ERROR)
         z->state = GUNZIP_NO_MEMORY;

@@ -11,8 +11,17 @@ enum gunzip_state {
     GUNZIP_END,     /* all was read, and the checksums agree */
     GUNZIP_CUT,     /* the compressed bytes end too early */
     GUNZIP_DAMAGED, /* not what a compressor writes, or another checksum */
+    GUNZIP_TOO_FAR, /* see unpacked.h */
     GUNZIP_NO_MEMORY
 };
+
+/* A gzip file in memory, which shrinks as it is read. */
+struct gunzip_bytes {
+    const unsigned char *at;
+    size_t left;
+};
+/* The gunzip_take of a struct gunzip_bytes. */
+size_t gunzip_take_bytes(void *user, void *out, size_t room);
 
 struct gunzip;
 /* Returns NULL without memory, and leaves no message. */

@@ -7,6 +7,7 @@
 #include "paritas_gradient.h"
 #include "paritas_kappa.h"
 #include "paritas_losscone.h"
+#include "paritas_sample.h"
 
 #define ALL_ENUMERATIONS(ENUMERATION)            \
     PARITAS_CONTEXT_ENUMERATIONS(ENUMERATION)    \
@@ -14,6 +15,9 @@
     PARITAS_FIT_ENUMERATIONS(ENUMERATION)        \
     PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION) \
     PARITAS_GRADIENT_ENUMERATIONS(ENUMERATION)   \
+    PARITAS_SAMPLE_ENUMERATIONS(ENUMERATION)     \
+    PARITAS_SIMPLIFIED_ENUMERATIONS(ENUMERATION) \
+    PARITAS_UNFOLD_ENUMERATIONS(ENUMERATION)     \
     PARITAS_LOSSCONE_ENUMERATIONS(ENUMERATION)   \
     PARITAS_KAPPA_ENUMERATIONS(ENUMERATION)      \
     PARITAS_ER_ENUMERATIONS(ENUMERATION) PARITAS_DAYS_ENUMERATIONS(ENUMERATION)
@@ -22,6 +26,7 @@
     PARITAS_FIT_RECORDS(RECORD)        \
     PARITAS_STATISTICS_RECORDS(RECORD) \
     PARITAS_TOYS_RECORDS(RECORD)       \
+    PARITAS_SAMPLE_RECORDS(RECORD)     \
     PARITAS_LOSSCONE_RECORDS(RECORD) PARITAS_KAPPA_RECORDS(RECORD) PARITAS_DAYS_RECORDS(RECORD)
 #define ALL_OPTION_LISTS(OPTIONS)                                                                            \
     OPTIONS(paritas_model_options, PARITAS_MODEL_OPTIONS, "Models of workspaces.")                           \
@@ -33,7 +38,10 @@
     OPTIONS(paritas_toys_options, PARITAS_TOYS_OPTIONS, "Runs of toys.")                                     \
     OPTIONS(paritas_limit_toys_request, PARITAS_LIMIT_TOYS_REQUEST_OPTIONS, "Upper limits by toys.")         \
     OPTIONS(paritas_interval_toys_request, PARITAS_INTERVAL_TOYS_REQUEST_OPTIONS, "Intervals by toys.")      \
+    OPTIONS(paritas_sample_options, PARITAS_SAMPLE_OPTIONS, "Draws from posteriors.")                        \
     OPTIONS(paritas_gradient_options, PARITAS_GRADIENT_OPTIONS, "Derivatives of statistics.")                \
+    OPTIONS(paritas_simplify_options, PARITAS_SIMPLIFY_OPTIONS, "Moments of backgrounds.")                   \
+    OPTIONS(paritas_unfold_options, PARITAS_UNFOLD_OPTIONS, "Regularised unfolding.")                        \
     OPTIONS(paritas_losscone_options, PARITAS_LOSSCONE_OPTIONS, "Fits of loss cones.")                       \
     OPTIONS(paritas_kappa_options, PARITAS_KAPPA_OPTIONS, "Fits of kappa distributions.")                    \
     OPTIONS(paritas_potential_options, PARITAS_POTENTIAL_OPTIONS, "Potentials of spacecraft.")               \

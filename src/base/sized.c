@@ -13,10 +13,12 @@ static const struct {
     const char *type;
     size_t size;
 } earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
+               {"paritas_minos_request", offsetof(paritas_minos_request, minima)},
                {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
                {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, measured)},
+               {"paritas_toy_data", offsetof(paritas_toy_data, model)},
                {"paritas_toys_options", offsetof(paritas_toys_options, importance)}};
 
 static bool is_known(const char *type, size_t size, size_t now)

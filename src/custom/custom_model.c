@@ -261,6 +261,7 @@ static const struct paritas_family *make_family(struct arena *arena, const struc
                                       .covariance = ENTRY_custom_covariance,
                                       .profile = ENTRY_custom_profile,
                                       .draw = ENTRY_custom_draw,
+                                      .sample = ENTRY_custom_sample,
                                       .fit = {ENTRY_custom_fit, ENTRY_custom_fit_lbfgsb, ENTRY_custom_fit_de},
                                       .free = free_model,
                                       .precision = precision_of,

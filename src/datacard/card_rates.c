@@ -57,11 +57,30 @@ static bool is_same_formula(const struct card_rate *a, const struct card_rate *b
     return true;
 }
 
-/* One name may stand in several lines. The first value holds; formulas must be the same. */
+static bool is_same_number(double a, double b)
+{
+    return a == b || (a != a && b != b);
+}
+
+/* Do two lines without channels say the same? */
+static bool is_same_argument(const struct card_rate *a, const struct card_rate *b)
+{
+    return is_same_number(a->start, b->start) && is_same_number(a->lower, b->lower) &&
+           is_same_number(a->upper, b->upper) && is_same_number(a->widths[0], b->widths[0]) &&
+           is_same_number(a->widths[1], b->widths[1]) && a->constant == b->constant;
+}
+
+/* One name may stand in several lines. Formulas must be the same, and all of a param or extArg; of a
+ * rateParam the first value holds. */
 static paritas_status check_twin(const struct card *card, const struct card_rate *made)
 {
     for (const struct card_rate *other = card->rates; other != made; other = other->next) {
         if (!card_same(other->name, made->name) || !other->channel != !made->channel) continue;
+        if (!made->channel && !is_same_argument(other, made))
+            return card_refuse(card, made->line, 0,
+                               "\"%.100s\" is given otherwise in line %u: one name has one value, width and "
+                               "range; leave one line out",
+                               made->name, other->line->number);
         if ((!other->formula && !made->formula) || is_same_formula(other, made)) continue;
         return card_refuse(card, made->line, 0,
                            "\"%.100s\" is given otherwise in line %u: one name has one formula", made->name,

@@ -188,11 +188,10 @@ bool card_is_edit(const struct card_line *line)
            card_same(line->words[1].text, "edit");
 }
 
-/* A line below `rate`. */
+/* A line below `rate`, which has two words or more. */
 static paritas_status read_line(struct card *card, const struct card_line *line)
 {
     enum card_law law;
-    if (line->n < 2) return PARITAS_OK; /* a word alone says nothing */
     const char *word = line->words[1].text;
     if (card_is_edit(line)) {
         card->edited = true;

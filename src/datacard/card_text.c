@@ -47,13 +47,13 @@ static uint32_t count_words(const char *at, const char *end)
     return n;
 }
 
-/* Adds a line unless it is empty. */
+/* Adds a line unless it is empty. Below `rate` a word alone says nothing. */
 static paritas_status add_line(struct card *card, const char *at, const char *end, uint32_t number,
                                bool below, struct card_line ***last)
 {
     const char *const start = at, *const stop = end_of_content(at, end, below);
     const uint32_t n = count_words(at, stop);
-    if (n == 0) return PARITAS_OK;
+    if (n == 0 || (n == 1 && below)) return PARITAS_OK;
     struct card_line *line = arena_array(card->arena, 1, sizeof *line);
     struct card_word *words = arena_array(card->arena, n, sizeof *words);
     if (!line || !words) return paritas_fail_memory(card->context);

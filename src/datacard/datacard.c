@@ -3,6 +3,7 @@
 #include "base/file_bytes.h"
 #include "base/platform.h"
 #include "base/sized.h"
+#include "datacard/card_groups.h"
 #include "datacard/card_names.h"
 #include "datacard/card_workspace.h"
 
@@ -113,6 +114,7 @@ static bool is_card(const struct file_bytes *bytes)
     size_t at = 0;
     while (at < bytes->length && strchr(" \t\r\n", bytes->at[at])) at++;
     if (at == bytes->length || strchr("{[\"<\xef\x1f", bytes->at[at])) return false; /* 1f: gzip */
+    if (json_is_archive(bytes->at, bytes->length)) return false;
     return !(bytes->length > 5 && memcmp(bytes->at, "root\0", 5) == 0);
 }
 
@@ -154,7 +156,7 @@ paritas_status paritas_document_read(paritas_context *context, const char *path,
 
 int paritas_is_datacard(const char *path)
 {
-    char first[64];
+    char first[512]; /* the header of a tar archive */
     const int file = path ? platform_open_read(path) : -1;
     if (file < 0) return 0;
     const ptrdiff_t n = platform_read(file, first, sizeof first);
@@ -169,4 +171,28 @@ paritas_status paritas_datacard_names(paritas_context *context, const paritas_wo
     *names = NULL;
     REQUIRE(context, workspace);
     return card_names_make(context, workspace, names);
+}
+
+static paritas_status read_groups(struct card *card, const char *text, size_t length,
+                                  paritas_workspace **groups)
+{
+    TRY(card_lines_read(card, text, length));
+    TRY(card_read(card));
+    return card_groups_make(card, groups);
+}
+
+paritas_status paritas_datacard_groups(paritas_context *context, const char *path, paritas_workspace **groups)
+{
+    struct file_bytes bytes = {0};
+    struct arena arena;
+    REQUIRE(context, groups);
+    *groups = NULL;
+    REQUIRE(context, path);
+    struct card card = {.context = context, .arena = &arena, .path = label_of(path)};
+    arena_open(&arena, &context->allocator);
+    paritas_status status = read_file(context, path, SIZE_MAX, &bytes);
+    if (status == PARITAS_OK) status = read_groups(&card, bytes.at ? bytes.at : "", bytes.length, groups);
+    arena_free(&arena);
+    paritas_release(&context->allocator, bytes.at);
+    return status;
 }

@@ -3,6 +3,7 @@
 #include "device/accelerator.h"
 #include "device/device_precision.h"
 #include "base/dynamic_library.h"
+#include "base/platform.h"
 #include "device/kernel_cache.h"
 #include "device/kernel_source.h"
 #include "device/probe.h"
@@ -10,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLABS_SHARE 2  /* one part in so many of the device's memory */
-#define LOG_SHOWN 1500 /* bytes of log in a message */
+#define SLABS_SHARE 2     /* one part in so many of the device's memory */
+#define LOG_SHOWN 1500    /* bytes of log in a message */
+#define PIECE_SECONDS 0.5 /* of jobs that may take long */
 
 struct accelerator_model {
     const struct kernel_module *module;
@@ -522,6 +524,34 @@ static int run_chunk(struct accelerator *accelerator, const struct accelerator_k
     return code;
 }
 
+/* Jobs that may take long run in pieces, between which the caller may cancel: *what is then NULL. They go on
+ * in their slabs, so pieces change no bit. Jobs that have ended take no time, and pieces double. */
+static int run_pieces(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
+                      const struct accelerator_model *model, const struct device_launch *launch,
+                      size_t slabs_bytes, uint32_t first, uint32_t count, const char **what)
+{
+    const uint32_t all = *launch->limit, share = launch->share ? launch->share : 1;
+    uint32_t piece = 1, done = 0;
+    int code = 0;
+    do {
+        const double start = platform_seconds();
+        *launch->before = done;
+        done = *launch->limit = all - done > piece ? done + piece : all;
+        *what = "bringing the rows";
+        code = bring(accelerator, &accelerator->args, launch->args, launch->n_args * sizeof *launch->args);
+        if (code == 0) code = run_chunk(accelerator, kernel, model, launch, slabs_bytes, first, count, what);
+        const double seconds = platform_seconds() - start;
+        if (seconds < 0.5 * PIECE_SECONDS)
+            piece *= 2;
+        else if (seconds > PIECE_SECONDS && piece > 1)
+            piece /= 2;
+        if (code == 0 && done < all && !device_report(launch, (uint64_t)first * share)) *what = NULL;
+    } while (code == 0 && *what && done < all);
+    *launch->before = 0;
+    *launch->limit = all;
+    return code;
+}
+
 /* Halves the teams at once if memory runs out, down to one. */
 static paritas_status run_teams(paritas_context *context, struct accelerator *accelerator,
                                 const struct accelerator_kernel *kernel,
@@ -533,8 +563,8 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
     for (uint32_t first = 0; first < teams;) {
         const uint32_t count = at_once < teams - first ? at_once : teams - first;
         const char *what;
-        const int code =
-            run_chunk(accelerator, kernel, model, launch, at_once * slab_bytes, first, count, &what);
+        const int code = (launch->before ? run_pieces : run_chunk)(accelerator, kernel, model, launch,
+                                                                   at_once * slab_bytes, first, count, &what);
         if (code != 0 && memory_ran_out(accelerator, code) && at_once > 1) {
             accelerator->slabs_most = at_once * slab_bytes; /* later launches start below this */
             at_once /= 2;
@@ -544,7 +574,7 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
         if (code != 0) return accelerator_fail(context, accelerator, what, code);
         accelerator->teams_at_once = at_once;
         first += count;
-        if (!device_report(launch, (uint64_t)first * share))
+        if (!what || !device_report(launch, (uint64_t)first * share))
             return paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
     }
     return PARITAS_OK;

@@ -38,13 +38,15 @@ struct device_launch {
     const double *in;
     double *out;
     size_t n_args, n_in, n_out;
-    size_t slab;                            /* working memory per fit, elements */
-    size_t slab_most;                       /* of the model's largest entry, which may follow */
-    size_t touched;                         /* in constant use: decides the lanes */
-    unsigned lanes;                         /* 0: by `touched` */
-    double cost;                            /* per job, about 2 ps each; 0: unknown, worth a thread */
-    bool usual_teams;                       /* no larger teams for few rows */
-    uint32_t *limit;                        /* in `args`, of jobs that may take long: 0 ends them; or NULL */
+    size_t slab;      /* working memory per fit, elements */
+    size_t slab_most; /* of the model's largest entry, which may follow */
+    size_t touched;   /* in constant use: decides the lanes */
+    unsigned lanes;   /* 0: by `touched` */
+    double cost;      /* per job, about 2 ps each; 0: unknown, worth a thread */
+    bool usual_teams; /* no larger teams for few rows */
+    uint32_t *limit;  /* in `args`, of jobs that may take long: 0 ends them; or NULL */
+    /* in `args`: the limit that an earlier launch in the same slabs reached: jobs go on there; or NULL */
+    uint32_t *before;
     const struct device_progress *progress; /* may be NULL */
 };
 

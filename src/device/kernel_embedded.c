@@ -2,8 +2,6 @@
 #include "device/kernel_embedded.h"
 #include "base/gunzip.h"
 
-#include <string.h>
-
 #if defined(PARITAS_EMBEDDED)
 #define X(text, symbol, packed_size, size) extern const unsigned char symbol[];
 #include "embedded_ptx.inc"
@@ -18,21 +16,11 @@ const struct kernel_embedded paritas_kernels_embedded[] = {
 #endif
     {0, NULL, 0, 0}};
 
-static size_t take(void *user, void *out, size_t room)
-{
-    struct kernel_embedded *left = user;
-    const size_t n = left->packed_size < room ? left->packed_size : room;
-    memcpy(out, left->packed, n);
-    left->packed += n;
-    left->packed_size -= n;
-    return n;
-}
-
 paritas_status kernel_embedded_unpack(paritas_context *context, const struct kernel_embedded *kernel,
                                       void **ptx)
 {
-    struct kernel_embedded left = *kernel;
-    struct gunzip *gunzip = gunzip_open(context, take, &left);
+    struct gunzip_bytes packed = {kernel->packed, kernel->packed_size};
+    struct gunzip *gunzip = gunzip_open(context, gunzip_take_bytes, &packed);
     *ptx = gunzip ? paritas_allocate(context, kernel->size, 1) : NULL;
     const bool whole = *ptx && gunzip_read(gunzip, *ptx, kernel->size) == kernel->size;
     gunzip_close(gunzip);

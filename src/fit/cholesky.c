@@ -39,3 +39,27 @@ bool invert_positive(size_t n, double *a)
         for (size_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
     return true;
 }
+
+size_t cholesky_with_pivots(size_t n, const double *a, double least, double *l)
+{
+    for (size_t i = 0; i < n * n; i++) l[i] = 0.0;
+    for (size_t rank = 0; rank < n; rank++) {
+        double most = least;
+        size_t pivot = n;
+        for (size_t i = 0; i < n; i++) { /* of what the columns so far leave, as a part of the diagonal */
+            double left = a[i * n + i];
+            for (size_t k = 0; k < rank; k++) left -= l[i * n + k] * l[i * n + k];
+            if (!(left > most * a[i * n + i])) continue;
+            most = left / a[i * n + i];
+            pivot = i;
+        }
+        if (pivot == n) return rank;
+        const double root = sqrt(most * a[pivot * n + pivot]);
+        for (size_t i = 0; i < n; i++) {
+            double v = a[i * n + pivot];
+            for (size_t k = 0; k < rank; k++) v -= l[i * n + k] * l[pivot * n + k];
+            l[i * n + rank] = v / root;
+        }
+    }
+    return n;
+}

@@ -6,6 +6,8 @@
 
 #include "device/device.h"
 
+#include <string.h>
+
 struct frozen;
 
 #define KINK_SURFACES_MOST 8 /* that meet in a point */
@@ -22,14 +24,21 @@ struct paritas_family {
     const char *name;
     const struct kernel_module *module;
     /* tangent: only with data_derivatives */
-    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[PARITAS_MINIMIZER_COUNT],
-        tangent;
+    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, sample,
+        fit[PARITAS_MINIMIZER_COUNT], tangent;
     void (*free)(struct paritas_model *model);
     /* 1/sigma^2 of a datum in the user's order that toys draw as a measurement; 0: as a count. As the draw
      * entry sorts them; not called with `no_expectation`. */
     double (*precision)(const struct frozen *model, size_t datum);
     /* Sigma of a measurement below its expectation over that above, which has this precision. NULL: all 1. */
     double (*ratio)(const struct frozen *model, size_t datum);
+    /* Adds to `to` what correlations of measurements add to the product of their precision matrix and `data`,
+     * both by datum. NULL: there are none. */
+    void (*correlate)(const struct frozen *model, const double *data, double *to);
+    /* Puts the covariance of constraints between those correlated parameters that are not fixed, given the
+     * others, into covariance[n_parameters^2], where the diagonal is that of single widths. NULL: none. */
+    paritas_status (*correlated_variances)(paritas_context *context, const struct frozen *model,
+                                           const unsigned char *fixed, double *covariance);
     /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
      * templates. */
     paritas_status (*expected_data)(paritas_context *context, struct paritas_device *device,
@@ -64,6 +73,11 @@ struct paritas_family {
     /* Parameter values at which constraints expect their data. Only of constraints that measure something
      * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);
+    /* Of each parameter (n_parameters): the number of its auxiliary datum in a data row, n_data without one,
+     * and its standard deviation where `point` expects it. A count has the root of its datum. NULL with
+     * data_derivatives. */
+    void (*auxiliary)(const struct frozen *model, const double *data, const double *point, size_t *datum,
+                      double *sigma);
     /* Functions of models with templates; NULL together. `numbers`: the templates' part of a user's row. */
     /* `where`: name of the row in messages */
     paritas_status (*check_templates)(paritas_context *context, const struct frozen *model,
@@ -140,6 +154,12 @@ static inline bool frozen_counts(const struct frozen *model, size_t i)
 static inline bool frozen_is_masked(const struct frozen *model, size_t i)
 {
     return model->masked && i < model->n_main && model->masked[i];
+}
+
+/* Is a set of parameters constrained by auxiliary data, one for each? */
+static inline bool set_has_data(const paritas_parameter_set *set)
+{
+    return strncmp(set->constraint, "constrained", sizeof "constrained" - 1) == 0;
 }
 
 static inline const double *frozen_templates(const struct frozen *model, const double *data)

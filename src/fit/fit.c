@@ -58,25 +58,48 @@ static paritas_status check_job(paritas_context *context, const struct frozen *m
             return paritas_refuse(context, "start of %s: %.17g lies outside its bounds %g to %g", name, start,
                                   lower, upper);
     }
-    if (job->data == model->data) return PARITAS_OK;
-    for (size_t i = 0; i < model->n_data; i++)
-        if (!rows_is_datum(model, i, job->data[i]))
-            return paritas_refuse(context,
-                                  "data[%zu]: must be a finite number, not negative where it is a count", i);
-    return rows_check_templates(context, model, job->data, "data");
+    return PARITAS_OK;
 }
 
-paritas_status fit_check_jobs(paritas_context *context, const paritas_model *given, size_t n,
-                              const paritas_job *jobs)
+static paritas_status check_data(paritas_context *context, const struct frozen *model, const double *data)
+{
+    if (!data || data == model->data) return PARITAS_OK;
+    for (size_t i = 0; i < model->n_data; i++)
+        if (!rows_is_datum(model, i, data[i]))
+            return paritas_refuse(context,
+                                  "data[%zu]: must be a finite number, not negative where it is a count", i);
+    return rows_check_templates(context, model, data, "data");
+}
+
+static paritas_status name_job(paritas_context *context, paritas_status status, size_t n, size_t i)
+{
+    return n == 1 || status == PARITAS_OK
+               ? status
+               : paritas_fail(context, status, "job %zu: %s", i, paritas_error_message(context));
+}
+
+paritas_status fit_check_starts(paritas_context *context, const paritas_model *given, size_t n,
+                                const paritas_job *jobs)
 {
     const struct frozen *model = paritas_model_frozen(given);
     for (size_t i = 0; i < n; i++) {
         const struct fit_job job = complete(model, &jobs[i], i);
-        const paritas_status status = check_job(context, model, &job);
-        if (status != PARITAS_OK)
-            return n == 1 ? status
-                          : paritas_fail(context, status, "job %zu: %s", i, paritas_error_message(context));
+        TRY(name_job(context, check_job(context, model, &job), n, i));
     }
+    return PARITAS_OK;
+}
+
+paritas_status fit_check_data(paritas_context *context, const paritas_model *model, size_t n,
+                              const paritas_job *jobs, size_t i)
+{
+    return name_job(context, check_data(context, paritas_model_frozen(model), jobs[i].data), n, i);
+}
+
+paritas_status fit_check_jobs(paritas_context *context, const paritas_model *model, size_t n,
+                              const paritas_job *jobs)
+{
+    TRY(fit_check_starts(context, model, n, jobs));
+    for (size_t i = 0; i < n; i++) TRY(fit_check_data(context, model, n, jobs, i));
     return PARITAS_OK;
 }
 

@@ -6,7 +6,12 @@
 paritas_status fit_run(paritas_context *context, const paritas_model *model,
                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                        const paritas_fit_answers *answers);
-/* Refuses a start, bounds or data that no fit can have, with the job's number (INVALID_ARGUMENT). */
+/* Refuses a start or bounds, data of job i, or all of these, that no fit can have, with the job's number
+ * (INVALID_ARGUMENT). */
+paritas_status fit_check_starts(paritas_context *context, const paritas_model *model, size_t n,
+                                const paritas_job *jobs);
+paritas_status fit_check_data(paritas_context *context, const paritas_model *model, size_t n,
+                              const paritas_job *jobs, size_t i);
 paritas_status fit_check_jobs(paritas_context *context, const paritas_model *model, size_t n,
                               const paritas_job *jobs);
 /* The places of job i, and those that follow. p: parameters. */

@@ -275,6 +275,7 @@ paritas_status rows_fits_run(paritas_context *context, struct paritas_device *de
         plan.slab += DE_MEMORY(model->n_slots, (size_t)call->args[FIT_ARG_MEMBERS]);
         plan.cost = 0.0; /* a population's cost is unknown */
         plan.limit_arg = FIT_ARG_ITERATIONS;
+        plan.before_arg = FIT_ARG_BEFORE;
     }
     return launch_run(context, device, &plan, call->n);
 }

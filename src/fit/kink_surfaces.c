@@ -26,8 +26,9 @@ enum side { DOWN, UP, SIDES };
 struct walk {
     paritas_context *context;
     const struct frozen *model;
-    struct fit_job job; /* its start is `at` */
-    size_t n;           /* surfaces held */
+    struct fit_job job;  /* its start is `at` */
+    uint32_t iterations; /* of the whole fit, at most */
+    size_t n;            /* surfaces held */
     size_t ids[KINK_SURFACES_MOST];
     double values[KINK_SURFACES_MOST], slopes[KINK_SURFACES_MOST], depths[KINK_SURFACES_MOST];
     /* rows of n_parameters: */
@@ -416,6 +417,11 @@ static paritas_status end_walk(struct walk *w, double edm, struct fit_outcome *o
     return PARITAS_OK;
 }
 
+static uint32_t iterations_left(const struct walk *w, const struct fit_outcome *outcome)
+{
+    return outcome->iterations < w->iterations ? w->iterations - outcome->iterations : 0;
+}
+
 /* Walks from `at`. `outcome`: CONVERGED if it ended at a minimum on surfaces. `beside`: surfaces were near.
  * `moved`: it left the last of them, and Newton's method may go on from there. */
 static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *beside, bool *moved)
@@ -426,7 +432,7 @@ static paritas_status walk(struct walk *w, struct fit_outcome *outcome, bool *be
     bool fresh = true; /* V is of `at` */
     TRY(begin(w, &goes_on));
     *beside = goes_on;
-    for (int round = 0; round < ROUNDS && goes_on; round++) {
+    for (int round = 0; round < ROUNDS && goes_on && iterations_left(w, outcome) > 0; round++) {
         double edm;
         TRY(run_side(w, w->n, false));
         outcome->iterations++;
@@ -509,9 +515,10 @@ static paritas_status fit_on(const struct walk *w, uint32_t iterations, double *
                                              .user = &end});
 }
 
-static paritas_status settle(struct walk *w, uint32_t iterations, double *point, struct fit_outcome *outcome)
+static paritas_status settle(struct walk *w, double *point, struct fit_outcome *outcome)
 {
-    for (int k = 0; k < WALKS && is_stuck(outcome); k++) {
+    uint32_t left;
+    for (int k = 0; k < WALKS && is_stuck(outcome) && iterations_left(w, outcome) > 0; k++) {
         bool beside, moved = false;
         memcpy(w->at, point, w->model->n_parameters * sizeof *point);
         if (w->job.held >= 0) w->at[w->job.held] = w->job.held_at;
@@ -519,11 +526,13 @@ static paritas_status settle(struct walk *w, uint32_t iterations, double *point,
         if (moved || outcome->status == PARITAS_FIT_CONVERGED)
             memcpy(point, w->at, w->model->n_parameters * sizeof *point);
         if (outcome->status == PARITAS_FIT_CONVERGED || (beside && !moved)) break;
-        if (!beside && outcome->iterations < iterations)
-            return fit_on(w, iterations - outcome->iterations, point, outcome);
-        if (!moved) break;
-        TRY(fit_on(w, KINK_SURFACES_ITERATIONS, point, outcome));
+        left = iterations_left(w, outcome);
+        if (left == 0) break;
+        if (!beside) return fit_on(w, left, point, outcome);
+        TRY(fit_on(w, left < KINK_SURFACES_ITERATIONS ? left : KINK_SURFACES_ITERATIONS, point, outcome));
     }
+    if (is_stuck(outcome) && iterations_left(w, outcome) == 0)
+        outcome->status = PARITAS_FIT_AT_ITERATION_LIMIT;
     return PARITAS_OK;
 }
 
@@ -537,12 +546,12 @@ paritas_status kink_surfaces_settle(paritas_context *context, const struct froze
                                     const struct fit_job *job, uint32_t iterations, double *point,
                                     struct fit_outcome *outcome)
 {
-    struct walk w = {.context = context, .model = model, .job = *job};
+    struct walk w = {.context = context, .model = model, .job = *job, .iterations = iterations};
     struct arena arena;
-    if (!model->has_kink_surfaces || iterations <= KINK_SURFACES_ITERATIONS || !is_stuck(outcome))
+    if (!model->has_kink_surfaces || !is_stuck(outcome) || iterations_left(&w, outcome) == 0)
         return PARITAS_OK;
     paritas_status status = walk_open(&w, &arena);
-    if (status == PARITAS_OK) status = settle(&w, iterations, point, outcome);
+    if (status == PARITAS_OK) status = settle(&w, point, outcome);
     arena_free(&arena);
     return status;
 }

@@ -25,8 +25,8 @@ bool kink_surfaces_hold(const struct frozen *model, const struct fit_job *job);
 /* Newton's method gets so many iterations of `iterations` before a fit walks. */
 uint32_t kink_surfaces_limit(const struct frozen *model, uint32_t iterations);
 
-/* Continues a fit of `iterations` that ended at `point` within that limit and without a minimum. Elsewhere
- * than beside surfaces it gets the iterations that are left. Other fits stay as they are. */
+/* Continues a fit that ended at `point` without a minimum, until it has `iterations` in all. Elsewhere than
+ * beside surfaces Newton's method gets those that are left. Other fits stay as they are. */
 paritas_status kink_surfaces_settle(paritas_context *context, const struct frozen *model,
                                     const struct fit_job *job, uint32_t iterations, double *point,
                                     struct fit_outcome *outcome);

@@ -33,6 +33,7 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
         .lanes = context->lanes,
         .cost = plan->cost,
         .limit = plan->limit_arg > 0 ? rows->args + plan->limit_arg : NULL,
+        .before = plan->before_arg > 0 ? rows->args + plan->before_arg : NULL,
         .progress = progress};
     if (status == PARITAS_OK)
         status = device_launch(context, device,

@@ -41,6 +41,7 @@ struct launch_plan {
     size_t slab, slab_most, touched;
     double cost;         /* these four: see struct device_launch */
     unsigned limit_arg;  /* of entries that may take long: where 0 ends a job; 0: none */
+    unsigned before_arg; /* of those that can go on: see struct device_launch; 0: none */
     uint32_t share_most; /* queues: most jobs per lane; 0: no queues */
     /* of a larger list; all 0: of this list, for the context's caller */
     struct device_progress progress;

@@ -134,6 +134,13 @@ size_t paritas_model_channel_bins(const paritas_model *model, size_t channel)
     const struct paritas_family *family = with_channel(model, channel);
     return family ? family->channel_bins(model, channel) : 0;
 }
+int paritas_model_channel_masked(const paritas_model *model, size_t channel)
+{
+    size_t bin = 0;
+    if (!with_channel(model, channel)) return 0;
+    for (size_t c = 0; c < channel; c++) bin += paritas_model_channel_bins(model, c);
+    return frozen_is_masked(paritas_model_frozen(model), bin);
+}
 size_t paritas_model_sample_count(const paritas_model *model, size_t channel)
 {
     const struct paritas_family *family = with_channel(model, channel);

@@ -11,6 +11,7 @@ static const paritas_tolerances tolerances = {
     .cls = POLISHED_CLS,
     .toys = POLISHED_TOYS,
     .raw_nll = RAW_NLL,
+    .raw_rates = RAW_RATES,
     .raw_slope = RAW_SLOPE,
     .raw_curvature = RAW_CURVATURE,
 };

@@ -252,6 +252,7 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     const struct hf_spec *spec = model->spec;
     double sum = frozen->n_templates ? hf_gauss_constant(model, frozen_templates(frozen, data))
                                      : model->gauss_constant;
+    sum += spec->correlation_constant;
     for (uint32_t i = 0; i < spec->n_main; i++)
         if (!frozen_is_masked(frozen, i)) sum += host_poisson_constant(data[i]);
     for (uint32_t k = 0; k < spec->n_sets; k++)

@@ -144,6 +144,13 @@ bool freeze_function_spots(struct freezer *f, const struct channel *ch, const ui
 /* Places them in the slab; returns its end. */
 size_t freeze_place_functions(struct freezer *f, size_t at);
 
+/* Correlations (freeze_correlations.c). Their record's words follow those of functions; their matrices stand
+ * behind the numbers of functions. */
+size_t freeze_correlation_words(const struct freezer *f);
+size_t freeze_correlation_numbers(const struct freezer *f);
+/* Writes them all. False: out of memory. */
+bool freeze_correlations(struct freezer *f);
+
 /* Marks in the spec what templates replace, lists and counts them. NOT_FOUND or INVALID_ARGUMENT, with index
  * and reason. */
 paritas_status freeze_find_templates(struct freezer *f);

@@ -69,7 +69,10 @@ static void write_function(struct freezer *f, uint32_t k)
 {
     const struct hf_function *function = &f->spec->functions[k];
     const struct expression *e = function->expression;
-    hf_function_record record = {.slot = slot_of(f, k), .n_arguments = e->n_names, .n_words = e->n_words};
+    hf_function_record record = {.slot = slot_of(f, k),
+                                 .n_arguments = e->n_names,
+                                 .n_words = e->n_words,
+                                 .linear = expression_is_linear(e)};
     record.arguments = (uint32_t)f->ints.n;
     for (uint32_t i = 0; i < e->n_names; i++) freeze_push(f, &f->ints, f->dense_of[function->arguments[i]]);
     record.words = (uint32_t)f->ints.n;

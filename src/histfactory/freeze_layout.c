@@ -65,7 +65,18 @@ static bool is_local(const struct freezer *f, const struct hf_modifier *m)
 static uint32_t parameter_of(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m)
 {
     const bool a_bin = hf_kind(m->type)->extent != HF_ONE;
-    return f->spec->sets[m->set].first + (a_bin ? unit->first_bin : 0);
+    return f->spec->sets[m->set].first + (a_bin ? m->first + unit->first_bin : 0);
+}
+
+/* Correlated factors of bins are dense, as shared ones. */
+static void mark_correlated(struct freezer *f)
+{
+    const struct hf_spec *spec = f->spec;
+    for (uint32_t c = 0; c < spec->n_correlations; c++)
+        for (uint32_t i = 0; i < spec->correlations[c].n; i++) {
+            const struct hf_set *set = hf_set_of_parameter(spec, spec->correlations[c].parameters[i]);
+            f->shared_shape[set - spec->sets] = !set->scalar;
+        }
 }
 
 static bool find_locals(struct freezer *f)
@@ -76,6 +87,7 @@ static bool find_locals(struct freezer *f)
     f->shared_shape = arena_array(&f->arena, sets, 1);
     f->local = arena_array(&f->arena, (size_t)spec->n_parameters + spec->n_functions, 1);
     if (!channel_of || !f->shared_shape || !f->local) return false;
+    mark_correlated(f);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t c = 0; c < spec->n_channels; c++)
             for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)

@@ -146,7 +146,8 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_SWITCHES) =
         (options->clip_sample ? HF_CLIP_SAMPLES : 0) | (options->clip_bin ? HF_CLIP_BINS : 0) |
         (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0) | (n->mcstat_units ? HF_HAS_MCSTAT : 0) |
-        (f->spec->n_functions ? HF_FUNCTIONS : 0) | (n->shapes > 0 ? HF_SHAPES : 0);
+        (f->spec->n_functions ? HF_FUNCTIONS : 0) | (f->spec->n_correlations ? HF_CORRELATED : 0) |
+        (n->shapes > 0 ? HF_SHAPES : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
         if (f->sets[l].record.constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
@@ -192,10 +193,10 @@ static bool make_tables(struct freezer *f)
     for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
     for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
     /* with the lists behind them the tables are two to three times as long */
-    n_reals +=
-        count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes + freeze_function_numbers(f);
+    n_reals += count_shifts(f) + f->n_shift_codes + HF_SHAPE_NUMBERS * f->n.shapes +
+               freeze_function_numbers(f) + freeze_correlation_numbers(f);
     if (!freeze_reserve(f, 3 * n_ints, n_reals)) return false;
-    freeze_extend(f, &f->ints, HF_HEADER + freeze_function_words(f));
+    freeze_extend(f, &f->ints, HF_HEADER + freeze_function_words(f) + freeze_correlation_words(f));
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
         if (f->ints.failed) return false;
@@ -766,6 +767,6 @@ bool freeze_tables(struct freezer *f)
             f->options->clip_bin ? fmax(f->options->clip_bin_at, HF_MCSTAT_LEAST) : HF_MCSTAT_LEAST;
     hf_set_record *sets = RECORDS(f, set, SETS);
     for (size_t l = 0; l < f->n.sets; l++) sets[l] = f->sets[l].record;
-    return write_units(f) && write_shift_codes(f) && freeze_functions(f) && place_channels(f) &&
-           write_works(f) && write_pairs(f);
+    return write_units(f) && write_shift_codes(f) && freeze_functions(f) && freeze_correlations(f) &&
+           place_channels(f) && write_works(f) && write_pairs(f);
 }

@@ -115,6 +115,16 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
                               "templates[%zu]: the histosys '%.200s' of sample '%.200s' in channel '%.200s' "
                               "has a scale, which is frozen with the model",
                               t, wanted->modifier, wanted->sample, wanted->channel);
+    for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+        const struct hf_modifier *m = &sample->modifiers[k];
+        if ((whole || modifier == m) && hf_kind(m->type)->fill &&
+            hf_has_correlated(f->spec, &f->spec->sets[m->set]))
+            return paritas_refuse(
+                f->context,
+                "templates[%zu]: it decides widths of '%.200s', whose correlation is frozen "
+                "with the model",
+                t, f->spec->sets[m->set].name);
+    }
     *mark = take_numbers(found, wanted->kind, sample, modifier);
     if (**mark) return paritas_refuse(f->context, "templates[%zu]: this %s is given twice", t, found->kind);
     return PARITAS_OK;

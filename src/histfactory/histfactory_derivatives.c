@@ -9,6 +9,7 @@
 #include "base/math/host_math.h"
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
+#include "histfactory/histfactory_correlated.h"
 #include "histfactory/histfactory_model.h"
 #include "histfactory/histfactory_templates.h"
 #include "histfactory/modifiers/modifier_numbers.h"
@@ -325,6 +326,8 @@ static bool add_constraints(const struct hf_model *model, const struct derivatio
             pull_width(&w, numbers, moves, term.by_width1, term.by_width, d->along + first_template);
         }
     }
+    hf_pull_ties(spec, -2.0, d->point, d->data, d->gradient);
+    if (d->along) hf_pull_ties(spec, -2.0, d->direction, d->moves, d->along);
     return true;
 }
 

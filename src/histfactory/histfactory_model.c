@@ -1,5 +1,6 @@
 /* histfactory_model.c: HistFactory models in the public interface. */
 #include "histfactory/histfactory_model.h"
+#include "histfactory/histfactory_correlated.h"
 #include "histfactory/freeze.h"
 #include "histfactory/histfactory_kinks.h"
 #include "histfactory/second_differences.h"
@@ -11,6 +12,7 @@
 #include "histfactory/modifiers/modifier_numbers.h"
 #include "fit/fit_rows.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -203,6 +205,17 @@ static double ratio_of(const struct frozen *frozen, size_t datum)
     return set ? set->ratio : 1.0;
 }
 
+static void correlate(const struct frozen *frozen, const double *data, double *to)
+{
+    hf_pull_ties(((const struct hf_model *)frozen)->spec, -1.0, NULL, data, to);
+}
+
+static paritas_status correlated_variances(paritas_context *context, const struct frozen *frozen,
+                                           const unsigned char *fixed, double *covariance)
+{
+    return hf_correlated_variances(context, ((const struct hf_model *)frozen)->spec, fixed, covariance);
+}
+
 /* Centres of laws of y. */
 static void centres_of_y(const struct frozen *frozen, const double *data, double *centres)
 {
@@ -212,6 +225,26 @@ static void centres_of_y(const struct frozen *frozen, const double *data, double
         const struct hf_set *set = &spec->sets[s];
         for (uint32_t i = 0; hf_law(set)->row && i < set->size; i++)
             centres[set->first + i] = hf_centre_of_y(set, i, data[spec->n_main + set->first_aux + i]);
+    }
+}
+
+static void auxiliary_of(const struct frozen *frozen, const double *data, const double *point, size_t *datum,
+                         double *sigma)
+{
+    const struct hf_model *model = (const struct hf_model *)frozen;
+    const struct hf_spec *spec = model->spec;
+    for (size_t i = 0; i < frozen->n_parameters; i++) datum[i] = frozen->n_data;
+    for (uint32_t s = 0; s < spec->n_sets; s++) {
+        const struct hf_set *set = &spec->sets[s];
+        for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++) {
+            const size_t parameter = set->first + i, place = spec->n_main + set->first_aux + i;
+            const double width = hf_width_in_row(model, frozen_templates(frozen, data), set, i);
+            datum[parameter] = place;
+            sigma[parameter] =
+                set->tau
+                    ? sqrt(data[place])
+                    : hf_sigma_at(set, width, hf_expected_aux(set, width, point[parameter]) - data[place]);
+        }
     }
 }
 
@@ -290,11 +323,14 @@ static const struct paritas_family hf_family = {
     .covariance = ENTRY_hf_covariance,
     .profile = ENTRY_hf_profile,
     .draw = ENTRY_hf_draw,
+    .sample = ENTRY_hf_sample,
     .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
     .tangent = ENTRY_hf_tangent_rows,
     .free = free_model,
     .precision = precision_of,
     .ratio = ratio_of,
+    .correlate = correlate,
+    .correlated_variances = correlated_variances,
     .expected_data = expected_data,
     .expected_jacobian = expected_jacobian,
     .expected_by_sample = expected_by_sample,
@@ -312,6 +348,7 @@ static const struct paritas_family hf_family = {
     .put_templates = hf_put_templates,
     .suggest_aux = hf_suggest_aux,
     .constraint_centres = centres_of_y,
+    .auxiliary = auxiliary_of,
     .constraint_widths = hf_constraint_widths,
     .data_derivatives = hf_data_derivatives,
     .expected_pullback = hf_expected_pullback,

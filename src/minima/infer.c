@@ -122,7 +122,8 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
 {
     double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
     if (value >= lower && value <= upper) return PARITAS_OK;
-    return paritas_refuse(infer->context, "%s = %.10g lies outside its bounds [%.10g, %.10g]",
+    return paritas_refuse(infer->context,
+                          "%s = %.10g lies outside its bounds [%.10g, %.10g]: give it wider ones",
                           paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
@@ -184,8 +185,10 @@ void infer_note_widening(const struct infer *infer)
     for (size_t k = 0; k < infer->n_pois; k++) {
         const size_t poi = infer->pois[k];
         if (infer->upper[poi] > infer->upper_given[poi])
-            paritas_note(infer->context, "the upper bound of %s was widened to %.6g",
-                         paritas_model_parameter_name(infer->model, poi), infer->upper[poi]);
+            paritas_note(infer->context,
+                         "the upper bound of %s was widened from %.6g to %.6g, as a tested value lies beyond",
+                         paritas_model_parameter_name(infer->model, poi), infer->upper_given[poi],
+                         infer->upper[poi]);
     }
 }
 
@@ -256,6 +259,15 @@ void infer_note_minima(paritas_minima *minima, size_t met, double apart)
 {
     minima->met = met > minima->met ? met : minima->met;
     minima->apart = fmax(minima->apart, apart);
+}
+
+paritas_status infer_check_members(const struct infer *infer, size_t n, const unsigned char *members)
+{
+    for (size_t j = 0; j < n; j++)
+        if (members[j * infer->n_parameters + infer->poi])
+            return paritas_refuse(infer->context, "group %zu: the parameter of interest '%s' cannot be held",
+                                  j, paritas_model_parameter_name(infer->model, infer->poi));
+    return PARITAS_OK;
 }
 
 paritas_status infer_constraint_centres(struct infer *infer, double *centres)

@@ -96,6 +96,9 @@ void infer_note_widening(const struct infer *infer);
  * background alone. */
 paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value);
 
+/* Refuses groups, n rows of flags, of which one has the parameter of interest. */
+paritas_status infer_check_members(const struct infer *infer, size_t n, const unsigned char *members);
+
 /* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */
 void infer_note_minima(paritas_minima *minima, size_t met, double apart);
 static inline bool infer_has_several(const paritas_minima *minima)

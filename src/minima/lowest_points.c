@@ -22,6 +22,14 @@ static const struct infer_point *below_free_fit(const struct infer *infer,
     return lowest;
 }
 
+/* Gives the level below which another answer replaces the point's. A minimum may be as low as a point without
+ * an end. */
+static double level_of(const struct infer *infer, const struct infer_point *point)
+{
+    if (point->status == PARITAS_FIT_CONVERGED) return point->twice_nll;
+    return isfinite(point->twice_nll) ? point->twice_nll + same_minimum(infer->context) : HUGE_VAL;
+}
+
 /* Fits each point alone once more; the lower answer stays. */
 static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
                                 size_t n, struct infer_point *points)
@@ -40,9 +48,8 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
     TRY(infer_points_once(infer, m, repeated));
     for (size_t j = 0; j < m; j++) {
         struct infer_point *point = &points[origin[j]];
-        bool better = repeated[j].status == PARITAS_FIT_CONVERGED &&
-                      (point->status != PARITAS_FIT_CONVERGED || repeated[j].twice_nll < point->twice_nll);
-        if (better) *point = repeated[j];
+        if (repeated[j].status == PARITAS_FIT_CONVERGED && repeated[j].twice_nll < level_of(infer, point))
+            *point = repeated[j];
     }
     return PARITAS_OK;
 }

@@ -319,7 +319,6 @@ static paritas_status fit_many_starts(struct batch *batch, size_t n, const parit
 {
     paritas_context *context = batch->context;
     const paritas_fit_answers all = batch->answers;
-    TRY(fit_check_jobs(context, batch->model, n, jobs));
     if (n > 0) batch->max_iterations = jobs[0].max_iterations;
     for (size_t first = 0; first < n; first += batch->n) {
         size_t n_attempts = 0;
@@ -335,6 +334,49 @@ static paritas_status fit_many_starts(struct batch *batch, size_t n, const parit
         TRY(status);
     }
     return PARITAS_OK;
+}
+
+static paritas_status fit_all(struct batch *batch, bool several, size_t n, const paritas_job *jobs)
+{
+    return several ? fit_many_starts(batch, n, jobs)
+                   : fit_run(batch->context, batch->model, batch->options, n, jobs, &batch->answers);
+}
+
+/* ---- jobs whose data no fit can have ---- */
+
+static void forget(const paritas_fit_answers *all, size_t i, size_t p)
+{
+    const paritas_fit_answers one = fit_answers_from(all, i, p);
+    const double nan = (double)NAN;
+    *one.results = (paritas_fit_result){.size = sizeof *one.results,
+                                        .status = PARITAS_FIT_NON_FINITE,
+                                        .twice_nll = nan,
+                                        .edm = nan,
+                                        .projected_gradient = nan};
+    for (size_t a = 0; a < p; a++) {
+        if (one.parameters) one.parameters[a] = nan;
+        if (one.errors) one.errors[a] = nan;
+    }
+    for (size_t a = 0; one.covariance && a < p * p; a++) one.covariance[a] = nan;
+    if (one.starts) *one.starts = (paritas_fit_starts)PARITAS_INIT(paritas_fit_starts);
+}
+
+/* Fits the model's data in their place, then forgets the answers. The message says why. */
+static paritas_status fit_without_lost(struct batch *batch, bool several, size_t n, const paritas_job *given)
+{
+    paritas_context *context = batch->context;
+    const paritas_fit_answers all = batch->answers;
+    paritas_job *jobs = paritas_allocate(context, n, sizeof *jobs);
+    if (!jobs) return paritas_fail_memory(context);
+    memcpy(jobs, given, n * sizeof *jobs);
+    for (size_t i = 0; i < n; i++)
+        if (fit_check_data(context, batch->model, n, given, i) != PARITAS_OK) jobs[i].data = NULL;
+    const paritas_status status = fit_all(batch, several, n, jobs);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++)
+        if (fit_check_data(context, batch->model, n, given, i) != PARITAS_OK)
+            forget(&all, i, batch->n_parameters);
+    paritas_release(&context->allocator, jobs);
+    return status;
 }
 
 paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
@@ -361,6 +403,9 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
             return paritas_refuse(context, "`starts` is %u: there are at most %d", jobs[i].starts,
                                   PARITAS_STARTS_MOST);
     }
-    return several ? fit_many_starts(&batch, n, jobs)
-                   : fit_run(context, model, &own, n, jobs, &batch.answers);
+    TRY(fit_check_starts(context, model, n, jobs));
+    for (size_t i = 0; i < n; i++)
+        if (fit_check_data(context, model, n, jobs, i) != PARITAS_OK)
+            return fit_without_lost(&batch, several, n, jobs);
+    return fit_all(&batch, several, n, jobs);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define LONG_FIT 12          /* iterations: published analyses take 4 to 9 */
+#define LOST_FIT 30          /* its usual start was far from any minimum */
 #define CONTINUATION_STEPS 4 /* to a tested value */
 #define POOL_MOST 32
 #define SEARCHED_MOST 8  /* fits of a data set at once, */
@@ -83,7 +84,9 @@ static bool has_signs(const struct search *search)
 {
     const struct infer_profile *profile = search->profile;
     const struct minimum_search *all = search->infer->search;
+    const bool kinked = paritas_model_frozen(search->infer->model)->kinked != NULL;
     bool signs = search->infer->starts > 1 || all->nonlinear.n > 0 || all->n_pool > 0 ||
+                 (kinked && search->is_small) ||
                  took_long(profile->result.status, profile->result.iterations) ||
                  minimum_search_has_factor_at_bound(search->infer, profile->parameters);
     for (size_t i = 1; i < search->n; i++) {
@@ -237,7 +240,8 @@ static size_t add_path(struct continuation *paths, size_t n, struct target *goal
 }
 
 /* Each test is reached by steps of its parameter, from the free fit and from far away: some minima are found
- * from a neighbour's alone. */
+ * from a neighbour's alone. Of a large model from far away alone, and only where the usual fit took long
+ * (ttbar: there two branches cross, and one step from afar ends on the upper one). */
 static paritas_status follow_paths(struct search *search)
 {
     struct infer *infer = search->infer;
@@ -246,7 +250,9 @@ static paritas_status follow_paths(struct search *search)
     size_t n = 0;
     TRY(infer_memory(infer));
     for (size_t i = 0; i < search->n_asked; i++) {
-        n = add_path(paths, n, &search->targets[i], &search->targets[0]);
+        const struct infer_point *point = search->targets[i].point;
+        if (!search->is_small && !(point && point->iterations >= LOST_FIT)) continue;
+        if (search->is_small) n = add_path(paths, n, &search->targets[i], &search->targets[0]);
         if (search->n > search->n_asked)
             n = add_path(paths, n, &search->targets[i], &search->targets[search->n_asked]);
     }
@@ -305,10 +311,8 @@ static paritas_status check(struct search *search)
     const double *starts[CHECK_MOST];
     size_t n_starts = 0, n = 0;
     TRY(fit_far(search));
-    if (search->is_small) {
-        TRY(add_neighbours(search));
-        TRY(follow_paths(search));
-    }
+    if (search->is_small) TRY(add_neighbours(search));
+    TRY(follow_paths(search));
     search->lowered = search->met_new = search->dead_end = false;
     TRY(add_random_starts(search, 1, check_size(infer), starts, &n_starts));
     infer->search->checked = true;
@@ -461,6 +465,7 @@ static paritas_status search_fits(struct infer *infer, struct infer_profile *pro
     } else {
         TRY(mend(&search, false));
         if (profile->landscape->several) TRY(carry_minima(&search));
+        TRY(search_leave_unconverged(&search));
     }
     TRY(search_kinks(&search));
     keep_minima(&search);

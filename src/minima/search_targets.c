@@ -53,6 +53,16 @@ bool search_model_is_small(const struct infer *infer)
     return infer->n_parameters <= SMALL_PARAMETERS;
 }
 
+static void note_unconverged(struct target *s, paritas_fit_status status, double twice_nll,
+                             const double *parameters)
+{
+    if (status == PARITAS_FIT_CONVERGED || !isfinite(twice_nll)) return;
+    if (s->unconverged.parameters && !(twice_nll < s->unconverged.twice_nll)) return;
+    s->unconverged_status = status;
+    s->unconverged = (struct end){twice_nll, parameters, false};
+}
+
+/* A lower point that an earlier search left without an end is not lost to a minimum above it. */
 static paritas_status put_target(struct search *search, struct target *s)
 {
     bool is_new;
@@ -60,6 +70,7 @@ static paritas_status put_target(struct search *search, struct target *s)
     TRY(infer_memory(search->infer));
     if (s->status == PARITAS_FIT_CONVERGED)
         note_end(search, s, (struct end){s->twice_nll, s->parameters, false}, &is_new);
+    note_unconverged(s, s->status, s->twice_nll, s->parameters);
     return PARITAS_OK;
 }
 
@@ -124,14 +135,6 @@ static void note_elsewhere(const struct search *search, const struct target *s,
         s->point->elsewhere = parameters;
 }
 
-static void note_unconverged(struct target *s, const paritas_fit_result *found, const double *parameters)
-{
-    if (found->status == PARITAS_FIT_CONVERGED || !isfinite(found->twice_nll)) return;
-    if (s->unconverged.parameters && !(found->twice_nll < s->unconverged.twice_nll)) return;
-    s->unconverged_status = found->status;
-    s->unconverged = (struct end){found->twice_nll, parameters, false};
-}
-
 static void take_end(struct search *search, struct target *s, const paritas_fit_result *found,
                      const double *parameters)
 {
@@ -143,7 +146,7 @@ static void take_end(struct search *search, struct target *s, const paritas_fit_
     search->n_lost += found->status != PARITAS_FIT_CONVERGED;
     search->met_new = search->met_new || (is_new && found->twice_nll <= s->twice_nll + MINIMA_WITHIN);
     note_elsewhere(search, s, found, parameters);
-    note_unconverged(s, found, parameters);
+    note_unconverged(s, found->status, found->twice_nll, parameters);
     if (!is_better(s, found, search->same)) return;
     s->status = found->status;
     s->twice_nll = found->twice_nll;
@@ -156,6 +159,14 @@ struct run {
     size_t attempt;
     double *point;
 };
+
+/* Did the limit end it? A fit that started outside the domain may still be there. In a large model it is
+ * given up. */
+static bool is_on_its_way(const struct search *search, const paritas_fit_result *found, unsigned limit)
+{
+    return found->status == PARITAS_FIT_AT_ITERATION_LIMIT ||
+           (search->is_small && found->status == PARITAS_FIT_NON_FINITE && found->iterations >= limit);
+}
 
 /* Near a known end of the target, and hardly above it? Scales: widths, errors. */
 static bool is_on_the_way(const struct search *search, const struct target *s, double twice_nll,
@@ -234,7 +245,7 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
         TRY(fit_runs(search, attempts, limits[stage], n, runs, results, fitted));
         for (size_t i = 0; i < n; i++) {
             struct target *s = attempts[runs[i].attempt].target;
-            if (stage + 1 < stages && results[i].status == PARITAS_FIT_AT_ITERATION_LIMIT) {
+            if (stage + 1 < stages && is_on_its_way(search, &results[i], limits[stage])) {
                 const bool hopeless = stage == 1 && results[i].twice_nll > s->twice_nll + HOPELESS;
                 search->n_lost += hopeless;
                 if (!hopeless && !is_on_the_way(search, s, results[i].twice_nll, fitted + i * p))

@@ -5,6 +5,7 @@
 #include "root/root_file.h"
 
 #include "base/platform.h"
+#include "base/unpacked.h"
 #include "root/root_inflate.h"
 #include "root/root_key.h"
 
@@ -342,6 +343,8 @@ static paritas_status inflate_object(paritas_context *context, const struct root
     *plain = NULL;
     if (other)
         return root_refuse(context, file, name, "compressed by %s; zlib can be read: " ROOT_REWRITE, other);
+    if (unpacks_too_far(key->length, (uint64_t)(packed.end - packed.at)))
+        return root_refuse(context, file, name, UNPACKS_TOO_FAR);
     const paritas_status status = root_inflate(context, packed, key->length, plain);
     return status == PARITAS_INVALID_INPUT
                ? root_refuse(context, file, name, "the compressed bytes are damaged")

@@ -148,7 +148,7 @@ static paritas_status search_read(struct asymptotic *a, size_t n, struct infer_p
         fits[i].unread = fits[i].unread && !now;
         read = read || now;
     }
-    return read ? infer_points(a->infer, n, fits) : PARITAS_OK;
+    return read ? infer_each_point(a->infer, n, fits) : PARITAS_OK;
 }
 
 static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
@@ -163,7 +163,7 @@ static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptoti
         fits[n + i] = infer_point_at(infer, &a->asimov, points[i].mu);
         if (a->other.data) fits[2 * n + i] = infer_point_at(infer, &a->other, points[i].mu);
     }
-    TRY(infer_points(infer, n_fits, fits));
+    TRY(infer_each_point(infer, n_fits, fits));
     TRY(search_read(a, n, fits));
     if (slopes) TRY(infer_slopes(infer, 2 * n, fits));
     for (size_t i = 0; i < n; i++) {
@@ -243,4 +243,15 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
     if (!isnan(result->cls_obs)) return;
     result->reason = PARITAS_REASON_UNDEFINED;
     result->status = infer_worse(result->status, PARITAS_FIT_NON_FINITE);
+}
+
+void asymptotic_note_domain(const struct asymptotic *a)
+{
+    const double mu_hat = a->data.parameters[a->infer->poi];
+    if (!statistic_formula(a->statistic)->from_zero || !(mu_hat < 0.0)) return;
+    paritas_note(
+        a->infer->context,
+        "the best fit of %s is %.4g, and qtilde is defined for best fits from 0 on: give the range a "
+        "lower end of 0, or take the statistic q",
+        paritas_model_parameter_name(a->infer->model, a->infer->poi), mu_hat);
 }

@@ -36,6 +36,8 @@ paritas_status asymptotic_reconsider(struct asymptotic *a, bool *remade);
 /* Call it after all tests: a later test can find a lower free fit. */
 void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
                        paritas_hypotest_result *result);
+/* A note where qtilde meets a best fit below 0 (eq. 14 of arXiv:1007.1727). */
+void asymptotic_note_domain(const struct asymptotic *a);
 
 /* The statistic that p-values are made of: where mu has no effect (q_A = 0), a tiny q is the fits' noise. */
 double asymptotic_q(double q, double q_asimov);

@@ -31,15 +31,6 @@ static size_t hold(const struct infer *infer, const unsigned char *members, size
     return held;
 }
 
-static paritas_status check_members(const struct infer *infer, size_t n, const unsigned char *members)
-{
-    for (size_t j = 0; j < n; j++)
-        if (members[j * infer->n_parameters + infer->poi])
-            return paritas_refuse(infer->context, "group %zu: the parameter of interest '%s' cannot be held",
-                                  j, paritas_model_parameter_name(infer->model, infer->poi));
-    return PARITAS_OK;
-}
-
 static paritas_status break_down(struct infer *infer, size_t n_groups, const unsigned char *members,
                                  paritas_breakdown_result *result, paritas_breakdown_group *groups)
 {
@@ -50,7 +41,7 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
     paritas_fit_result *results = infer_array(infer, n, sizeof *results);
     double *errors = infer_reals(infer, n, p);
     TRY(infer_memory(infer));
-    TRY(check_members(infer, n_groups, members));
+    TRY(infer_check_members(infer, n_groups, members));
     TRY(infer_lowest_free_fit(infer, &profile));
     for (size_t j = 0; j < n; j++) {
         const size_t held = hold(infer, members, j, fixed);

@@ -2,6 +2,8 @@
  *
  *   common model, job ─► best fit ─► start, bounds, fixed flags of the separate model, by name ─► best fit
  *       ─► difference of twice the NLL, MINOS errors of each group */
+#include "statistics/compatibility.h"
+
 #include "base/math/probability.h"
 #include "base/sized.h"
 #include "fit/family.h"
@@ -20,18 +22,12 @@ static paritas_status free_fit(struct infer *infer, struct infer_profile *best)
     return fit_notes_profile(infer, best);
 }
 
-/* Is a set of parameters constrained by auxiliary data? */
-static bool has_data(const paritas_parameter_set *set)
-{
-    return strncmp(set->constraint, "constrained", sizeof "constrained" - 1) == 0;
-}
-
 /* The next constrained set from number *at on; an empty name: there is none. */
 static paritas_parameter_set next_constrained(const paritas_model *model, size_t *at)
 {
     while (*at < paritas_model_set_count(model)) {
         const paritas_parameter_set set = paritas_model_set(model, (*at)++);
-        if (has_data(&set)) return set;
+        if (set_has_data(&set)) return set;
     }
     return (paritas_parameter_set){.name = ""};
 }
@@ -69,26 +65,41 @@ static paritas_status check_pois(const struct infer *common, const paritas_model
                                                  "workspace that paritas_workspace_split made");
 }
 
-/* The separate model's job: what the common one has, from its best fit. */
-static paritas_status make_job(struct infer *common, const double *best, const paritas_model *separate,
-                               paritas_job *job)
+/* The common model's parameter behind number i of the separate one; *shared: is it that itself? */
+static size_t behind(const struct infer *common, const paritas_model *separate, size_t i, bool *shared)
 {
-    const size_t n = paritas_model_parameter_count(separate), poi = common->poi;
+    size_t from;
+    const char *name = paritas_model_parameter_name(separate, i);
+    *shared = paritas_model_parameter_index(common->context, common->model, name, &from) == PARITAS_OK;
+    return *shared ? from : common->poi;
+}
+
+void compatibility_start(const struct infer *common, const double *point, const paritas_model *separate,
+                         double *start)
+{
+    for (size_t i = 0; i < paritas_model_parameter_count(separate); i++) {
+        bool shared;
+        const size_t from = behind(common, separate, i, &shared);
+        start[i] = point[from];
+        if (!shared) start[i] = fmin(fmax(start[i], common->base.lower[from]), common->base.upper[from]);
+    }
+}
+
+paritas_status compatibility_job(struct infer *common, const double *point, const paritas_model *separate,
+                                 paritas_job *job)
+{
+    const size_t n = paritas_model_parameter_count(separate);
     double *start = infer_reals(common, 3, n);
     unsigned char *fixed = infer_array(common, n, 1);
     TRY(infer_memory(common));
     double *lower = start + n, *upper = lower + n;
+    compatibility_start(common, point, separate, start);
     for (size_t i = 0; i < n; i++) {
-        size_t from;
-        const char *name = paritas_model_parameter_name(separate, i);
-        const bool shared =
-            paritas_model_parameter_index(common->context, common->model, name, &from) == PARITAS_OK;
-        if (!shared) from = poi;
-        start[i] = best[from];
+        bool shared;
+        const size_t from = behind(common, separate, i, &shared);
         lower[i] = common->base.lower[from];
         upper[i] = common->base.upper[from];
         fixed[i] = shared && common->base.fixed[from];
-        if (!shared) start[i] = fmin(fmax(start[i], lower[i]), upper[i]);
     }
     *job = common->base;
     job->start = start;
@@ -136,7 +147,7 @@ static paritas_status fit_separately(struct infer *common, const double *best, c
     struct infer_profile own;
     paritas_job job;
     const bool held = common->base.fixed[common->poi];
-    TRY(make_job(common, best, separate, &job));
+    TRY(compatibility_job(common, best, separate, &job));
     paritas_status status = infer_open(&infer, common->context, separate, &job, false);
     if (status == PARITAS_OK) status = free_fit(&infer, &own);
     if (status == PARITAS_OK) {
@@ -151,18 +162,27 @@ static paritas_status fit_separately(struct infer *common, const double *best, c
     return status;
 }
 
-static paritas_status compare(struct infer *common, const paritas_model *separate,
-                              paritas_compatibility_result *result, paritas_compatibility_group *groups)
+paritas_status compatibility_fit(struct infer *common, const paritas_model *separate,
+                                 struct infer_profile *best, paritas_compatibility_result *result,
+                                 paritas_compatibility_group *groups)
 {
-    struct infer_profile best;
     TRY(check_models(common->context, common->model, separate));
     TRY(check_pois(common, separate));
-    TRY(free_fit(common, &best));
-    result->mu = best.parameters[common->poi];
-    result->error = best.errors[common->poi];
-    result->twice_nll = best.result.twice_nll;
-    result->status = best.result.status;
-    return fit_separately(common, best.parameters, separate, result, groups);
+    TRY(free_fit(common, best));
+    result->mu = best->parameters[common->poi];
+    result->error = best->errors[common->poi];
+    result->twice_nll = best->result.twice_nll;
+    result->status = best->result.status;
+    return fit_separately(common, best->parameters, separate, result, groups);
+}
+
+paritas_status compatibility_open(struct infer *common, paritas_context *context, const paritas_model *model,
+                                  const paritas_job *job)
+{
+    const ptrdiff_t poi = paritas_model_poi_index(model);
+    TRY(infer_open(common, context, model, job, false));
+    common->poi = common->n_pois > 0 ? common->pois[0] : poi >= 0 ? (size_t)poi : common->n_parameters;
+    return PARITAS_OK;
 }
 
 paritas_status paritas_compatibility(paritas_context *context, const paritas_model *model,
@@ -175,12 +195,9 @@ paritas_status paritas_compatibility(paritas_context *context, const paritas_mod
     TRY(SIZED_CHECK(context, paritas_compatibility_group, "groups",
                     groups ? paritas_model_poi_count(separate) : 0, groups));
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
-    if (status == PARITAS_OK) {
-        const ptrdiff_t poi = paritas_model_poi_index(model);
-        infer.poi = infer.n_pois > 0 ? infer.pois[0] : poi >= 0 ? (size_t)poi : infer.n_parameters;
-        status = compare(&infer, separate, result, groups);
-    }
+    struct infer_profile best;
+    paritas_status status = compatibility_open(&infer, context, model, job);
+    if (status == PARITAS_OK) status = compatibility_fit(&infer, separate, &best, result, groups);
     infer_close(&infer);
     return status;
 }

@@ -24,6 +24,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
         asymptotic_result(&a, &points[i < n_points ? i : 0], &results[i]);
         results[i].bound_widened = infer->upper[infer->poi] > infer->upper_given[infer->poi];
     }
+    asymptotic_note_domain(&a);
     return PARITAS_OK;
 }
 

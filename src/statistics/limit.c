@@ -142,6 +142,7 @@ static void write_result(const struct limit_search *s, const paritas_limit_reque
         insert(&one, i, request->scan_room, request->scan);
         result->mu_hat = one.mu_hat;
     }
+    asymptotic_note_domain(a);
     result->n_scan = tests->n;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &s->brackets[curve];

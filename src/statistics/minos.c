@@ -2,8 +2,8 @@
  *
  * A round fits both sides as one batch. With interpolation (cls_curve.h) round two or three lands within
  * ACCEPT of the root. Further starts then look for lower minima at both crossings, as in a test. If there
- * are any, or kinks, where other parameters may change sides on the way, fits bracket the crossing, each the
- * lowest that is known. */
+ * are any, or kinks, where other parameters may change sides on the way, or if interpolation leads nowhere,
+ * fits bracket the crossing, each the lowest that is known. */
 #include "statistics/cls_curve.h"
 #include "minima/conditional_starts.h"
 #include "minima/conditional_fits.h"
@@ -14,7 +14,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
+#define ACCEPT 2e-5  /* of the offset; the interpolation error is then below 1e-9 */
+#define REACHED 0.01 /* the rise at an accepted root, from 1: fits of other minima jump */
+#define CLOSELY 2e-4 /* the same, of a fit that interpolation led to */
+#define STEEP 16.0
 #define ROUNDS_MAX 16
 #define ROUNDS_MAX_CAREFUL 34  /* CURVE_NODES_MAX holds two sides */
 #define FIRST_STEP_CAREFUL 0.3 /* in errors */
@@ -26,8 +29,8 @@ struct side {
     double bound, root;
     double step, brackets[2]; /* careful: the next step outward; the bracket's last widths */
     double beyond;            /* careful: rise below 1, too, but perhaps not between it and `inner` */
-    bool outer_known, has_beyond, settled, at_bound;
-    struct infer_point last;
+    bool outer_known, has_beyond, settled, stuck, at_bound;
+    struct infer_point last, next; /* fitted last; the one with a rise of 1 or more, next to the crossing */
 };
 
 struct search {
@@ -116,6 +119,7 @@ static void take(const struct search *s, const struct infer_point *point, struct
 {
     const double x = point->value[0];
     side->last = *point;
+    if (!(rise_of(s, point->twice_nll) < 1.0)) side->next = *point;
     if (!(rise_of(s, point->twice_nll) < 1.0)) { /* no answer counts as beyond */
         side->outer = x;
         side->outer_known = true;
@@ -173,20 +177,46 @@ static paritas_status begin(struct search *s)
     return PARITAS_OK;
 }
 
-/* Proposes the next value; false: none needed. */
+/* How far the rise is from 1 where a fit was at the proposed value; infinite: there was none. */
+static double distance_from_crossing(const struct search *s, const struct side *side)
+{
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < s->curve.n && !side->has_beyond; i++) {
+        const double x = s->curve.node[i].x;
+        if (x != s->centre && fabs(x - side->root) <= ACCEPT * fabs(side->root - s->centre))
+            least = fmin(least, fabs(rise_of(s, s->curve.node[i].y) - 1.0));
+    }
+    return least;
+}
+
+/* Proposes the next value; false: none needed, or none helps. */
 static bool is_open(const struct search *s, struct side *side)
 {
-    if (side->settled || side->at_bound) return false;
+    if (side->settled || side->stuck || side->at_bound) return false;
     if (s->careful)
         propose_carefully(s, side);
     else
         propose(s, side);
-    for (size_t i = 0; i < s->curve.n && !side->has_beyond; i++) {
-        const double x = s->curve.node[i].x;
-        if (x != s->centre && fabs(x - side->root) <= ACCEPT * fabs(side->root - s->centre))
-            side->settled = true;
+    double off = distance_from_crossing(s, side);
+    if (off > CLOSELY && side->outer_known && isfinite(off)) {
+        /* the slopes mislead: where a rate is 0 they do not tell how the profile goes on */
+        const double middle = 0.5 * (side->inner + side->outer);
+        if (fabs(side->outer - side->inner) > 4.0 * ACCEPT * fabs(middle - s->centre)) {
+            side->root = middle;
+            off = distance_from_crossing(s, side);
+        }
     }
-    return !side->settled;
+    side->settled = off <= REACHED;
+    side->stuck = isfinite(off);
+    return !side->stuck;
+}
+
+/* Where a rate is 0 the gradient has a part that holds the fit at the domain's edge, which no profile has. A
+ * slope of many times the parabola's has it: the parabola's is nearer. */
+static double slope_of(const struct search *s, const struct infer_point *point)
+{
+    const double parabola = 2.0 * rise_of(s, point->twice_nll) / (point->value[0] - s->centre);
+    return fabs(point->slope) > STEEP * fabs(parabola) ? parabola : point->slope;
 }
 
 static paritas_status run_round(struct search *s, size_t *n)
@@ -214,25 +244,31 @@ static paritas_status run_round(struct search *s, size_t *n)
               s->profile.result.twice_nll);
     for (size_t i = 0; i < *n; i++) {
         check_fit(s, points[i].value[0], points[i].status, points[i].twice_nll);
+        points[i].slope = slope_of(s, &points[i]);
         curve_add(&s->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
         take(s, &points[i], owner[i]);
     }
     return PARITAS_OK;
 }
 
+static bool is_missed(const struct side *side)
+{
+    return !side->settled && !side->at_bound;
+}
+
 /* Further starts at the crossings and at the best fit. *lower: one of them is not the lowest minimum. */
 static paritas_status search_crossings(struct search *s, bool *lower)
 {
-    struct infer_point *points[2];
-    double before[2];
+    struct infer_point *points[4];
+    double before[4];
     size_t n = 0;
     *lower = false;
     for (int k = 0; k < 2; k++) {
-        struct infer_point *last = &s->sides[k].last;
-        if (!last->profile) continue;
-        before[n] = last->twice_nll;
-        points[n++] = last;
+        struct infer_point *last = &s->sides[k].last, *next = &s->sides[k].next;
+        if (last->profile) points[n++] = last;
+        if (is_missed(&s->sides[k]) && next->profile && next->value[0] != last->value[0]) points[n++] = next;
     }
+    for (size_t i = 0; i < n; i++) before[i] = points[i]->twice_nll;
     TRY(minimum_search_each(s->infer, &s->profile, n, points));
     check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
               s->profile.result.twice_nll);
@@ -255,7 +291,8 @@ static paritas_status find_crossings(struct search *s, int *rounds)
         if (has_failed(s)) break;
         TRY(search_crossings(s, &again));
         s->confirmed = !again && !has_failed(s);
-        again = again || (!s->careful && infer_has_several(&s->infer->minima));
+        again = again || (!s->careful && (infer_has_several(&s->infer->minima) || is_missed(&s->sides[0]) ||
+                                          is_missed(&s->sides[1])));
         s->careful = s->careful || again;
     }
     if (again && !has_failed(s)) snprintf(s->failure, sizeof s->failure, "each search finds lower minima");
@@ -269,7 +306,7 @@ static paritas_status minos(struct search *s, double offsets[2])
     for (int k = 0; k < 2; k++) {
         if (s->sides[k].settled && (s->confirmed || !infer_has_several(&s->infer->minima)))
             offsets[k] = s->sides[k].root - s->centre;
-        if (!has_failed(s) && !s->sides[k].settled && !s->sides[k].at_bound)
+        if (!has_failed(s) && is_missed(&s->sides[k]))
             snprintf(s->failure, sizeof s->failure, "%d rounds of fits came no nearer than %.6g", most,
                      s->sides[k].inner);
     }
@@ -307,6 +344,7 @@ paritas_status paritas_minos(paritas_context *context, const paritas_model *mode
     paritas_status status = infer_open(&infer, context, model, job, false);
     if (status == PARITAS_OK) status = check(&infer, request.parameter);
     if (status == PARITAS_OK) status = minos(&search, offsets);
+    if (request.minima) infer_note_minima(request.minima, infer.minima.met, infer.minima.apart);
     infer_close(&infer);
     return status;
 }

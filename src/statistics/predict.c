@@ -94,6 +94,9 @@ static paritas_status predict(struct infer *infer, const paritas_predict_request
     for (size_t i = 0; i < n; i++)
         if (!isnan(infer->widths[i]) && !infer->base.fixed[i])
             widths[i * n + i] = infer->widths[i] * infer->widths[i];
+    const struct frozen *frozen = paritas_model_frozen(infer->model);
+    if (frozen->family->correlated_variances)
+        TRY(frozen->family->correlated_variances(infer->context, frozen, infer->base.fixed, widths));
     TRY(yields_at(infer, infer->base.start, widths, jacobian, sum, &answers->before));
     return yields_at(infer, fit->best, fit->covariance, jacobian, sum, &answers->after);
 }

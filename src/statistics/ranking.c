@@ -1,6 +1,7 @@
 /* ranking.c: how each parameter's uncertainty moves the best fit of the parameter of interest. */
 #include "minima/lowest_points.h"
 #include "base/sized.h"
+#include "minima/fit_notes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,8 +70,11 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         ++*n;
     }
     const double *best = profile->parameters;
+    infer->told_unfinished = true; /* a repeated ranking has fits of its own to tell about */
     TRY(infer_each_point(infer, n_points, points));
+    infer->told_unfinished = false;
     *lower_found = profile->parameters != best;
+    if (!*lower_found) TRY(fit_notes_points(infer, n_points, points));
     profile->start = *lower_found ? profile->parameters : profile->start;
     for (size_t j = 0; j < n_points; j++) {
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];

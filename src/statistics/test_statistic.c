@@ -37,7 +37,7 @@ static struct statistic_shift tilde_shift(double q, double q_asimov)
 }
 
 #define FORMULA(name) static const struct test_statistic formula_##name
-FORMULA(PARITAS_STATISTIC_QTILDE) = {.agrees = is_above, .shift = tilde_shift};
+FORMULA(PARITAS_STATISTIC_QTILDE) = {.from_zero = true, .agrees = is_above, .shift = tilde_shift};
 FORMULA(PARITAS_STATISTIC_Q) = {.agrees = is_above, .shift = root_shift};
 FORMULA(PARITAS_STATISTIC_Q0) = {.discovery = true, .agrees = is_negative, .shift = root_shift};
 

@@ -18,7 +18,8 @@ struct statistic_shift {
 struct test_statistic {
     /* tests mu = 0 against 1, for p0; else mu against 0, for CLs */
     bool discovery;
-    bool alone; /* has no other hypothesis */
+    bool alone;     /* has no other hypothesis */
+    bool from_zero; /* holds for best fits from 0 on */
     /* q is 0 if the best fit is on this side of mu. */
     bool (*agrees)(double mu, double mu_hat);
     struct statistic_shift (*shift)(double q, double q_asimov);

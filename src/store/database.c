@@ -22,8 +22,9 @@ paritas_status database_fail(struct database *database)
     const int code = sqlite3_extended_errcode(database->connection);
     const paritas_status either = database->writes ? PARITAS_UNWRITABLE : PARITAS_UNREADABLE;
     switch (code & 0xff) {
-    case SQLITE_NOMEM:
-        return paritas_fail_memory(database->context);
+    case SQLITE_NOMEM: /* SQLite says so of forged pages, too */
+        return database_say(database, PARITAS_OUT_OF_MEMORY,
+                            "needs more memory than there is, or the database is damaged");
     case SQLITE_FULL:
         return database_say(database, PARITAS_UNWRITABLE, "cannot be written: the disk is full");
     case SQLITE_READONLY:
@@ -65,7 +66,8 @@ paritas_status database_open(struct database *database, paritas_context *context
         return database_fail(database);
     sqlite3_busy_timeout(database->connection, PATIENCE_MS);
     /* temporary tables in memory: for a folder SQLite would read the environment */
-    TRY(database_run(database, "PRAGMA temp_store = MEMORY"));
+    TRY(database_run(database, "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; "
+                               "PRAGMA cell_size_check = ON"));
     /* rows are read once, in order; hundreds of shards may be open */
     if (access == DATABASE_READ)
         return database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");

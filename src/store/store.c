@@ -68,7 +68,10 @@ static paritas_status open_for_writing(struct store *store, const char *real, co
         TRY(database_run(database, "COMMIT"));
     } else {
         if (!resume) return fail_exists(store); /* another run made it before we had the lock */
-        TRY(store_compare(store, run, NULL, "this run", PARITAS_INVALID_ARGUMENT));
+        const bool extends = run_extends(run, &store->run);
+        TRY(store_compare(store, run, extends ? store_shard_entries : NULL, "this run",
+                          PARITAS_INVALID_ARGUMENT));
+        if (extends) TRY(store_lengthen(store, run));
     }
     return begin_log(store);
 }

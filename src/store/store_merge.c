@@ -22,6 +22,7 @@ struct merge {
     struct cursor *cursors;
     size_t *heap, n_heap; /* cursors with a row, least first */
     struct store *pool;
+    size_t longest; /* the store of the run with most toys: the pool's */
     uint64_t done, total;
 };
 
@@ -60,8 +61,8 @@ static paritas_status fail_double(struct merge *merge, const void *row, size_t f
 {
     char name[160];
     row_name(name, merge->pool->run.kind, row);
-    return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s is in %s and in %s", name,
-                        store_path(merge->stores[first]), store_path(merge->stores[second]));
+    return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s is in %s and in %s: leave one of them out",
+                        name, store_path(merge->stores[first]), store_path(merge->stores[second]));
 }
 
 static paritas_status merge_rows(struct merge *merge)
@@ -121,7 +122,9 @@ static paritas_status open_shards(struct merge *merge, const char *const *paths)
         TRY(store_open_read(merge->context, paths[i], store));
         TRY(database_path(merge->context, paths[i], real));
         TRY(lock_check(merge->context, paths[i], real));
-        TRY(store_compare(*store, &merge->stores[0]->run, STORE_SHARD, paths[0], PARITAS_INVALID_INPUT));
+        TRY(store_compare(*store, &merge->stores[0]->run, store_shard_entries, paths[0],
+                          PARITAS_INVALID_INPUT));
+        if (run_longer(&(*store)->run, &merge->stores[merge->longest]->run)) merge->longest = i;
         TRY(database_integer(&(*store)->database, "SELECT count(*) FROM toys", &rows));
         merge->total += (uint64_t)rows;
     }
@@ -134,7 +137,7 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     struct database *database = &merge->pool->database;
     TRY(database_open(database, merge->context, database->name, path, DATABASE_SCRATCH));
     TRY(database_run(database, "BEGIN IMMEDIATE"));
-    TRY(store_make(merge->pool, &merge->stores[0]->run, STORE_SHARD));
+    TRY(store_make(merge->pool, &merge->stores[merge->longest]->run, STORE_SHARD));
     for (size_t i = 0; i < merge->n; i++) TRY(merge_facts(merge, merge->stores[i]));
     TRY(merge_rows(merge));
     return database_run(database, "COMMIT");

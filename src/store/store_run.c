@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const store_kind_names[2] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
@@ -135,6 +136,32 @@ paritas_status run_copy(paritas_context *context, struct arena *arena, const str
     return PARITAS_OK;
 }
 
+const char *const store_shard_entries[] = {STORE_SHARD, STORE_NTOYS, NULL};
+
+static uint64_t toys_of(const struct store_run *run)
+{
+    const char *toys = run_entry(run, STORE_NTOYS);
+    return toys ? strtoull(toys, NULL, 10) : 0;
+}
+
+bool run_longer(const struct store_run *run, const struct store_run *other)
+{
+    return toys_of(run) > toys_of(other);
+}
+
+bool run_extends(const struct store_run *run, const struct store_run *stored)
+{
+    return toys_of(stored) > 0 && run_longer(run, stored) && !run_entry(run, STORE_SHARD) &&
+           !run_entry(stored, STORE_SHARD);
+}
+
+static bool listed(const char *const *names, const char *name)
+{
+    for (; names && *names; names++)
+        if (strcmp(*names, name) == 0) return true;
+    return false;
+}
+
 static void say_entry(struct text *text, const char *lead, const char *name, const char *value)
 {
     if (value)
@@ -155,7 +182,7 @@ static void say_difference(struct text *text, const char *name, const char *ours
 }
 
 paritas_status run_compare(paritas_context *context, const char *name, const struct store_run *run,
-                           const struct store_run *other, const char *without, const char *whose,
+                           const struct store_run *other, const char *const *without, const char *whose,
                            paritas_status failure)
 {
     struct text text;
@@ -164,8 +191,7 @@ paritas_status run_compare(paritas_context *context, const char *name, const str
     for (size_t i = 0; i < run->n_entries + other->n_entries; i++) {
         const bool ours = i < run->n_entries;
         const paritas_key_entry *entry = ours ? &run->entries[i] : &other->entries[i - run->n_entries];
-        if ((without && strcmp(entry->name, without) == 0) || (!ours && run_entry(run, entry->name)))
-            continue;
+        if (listed(without, entry->name) || (!ours && run_entry(run, entry->name))) continue;
         say_difference(&text, entry->name, run_entry(run, entry->name), whose, run_entry(other, entry->name));
     }
     for (size_t i = 0; (i < run->n_parameters || i < other->n_parameters) && run->kind == other->kind; i++) {

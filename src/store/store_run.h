@@ -4,7 +4,11 @@
 
 #include "store/store_records.h"
 
-#define STORE_SHARD "shard" /* the only entry of the key that differs between shards */
+#define STORE_SHARD "shard"
+#define STORE_NTOYS "ntoys" /* toys of each hypothesis; toy t is the same whatever their number */
+
+/* Entries of the key that differ between the stores of one merge; NULL at the end. */
+extern const char *const store_shard_entries[];
 
 extern const char *const store_kind_names[2];
 
@@ -25,10 +29,14 @@ const char *run_entry(const struct store_run *run, const char *name);
 /* Copies a run into the arena, without the entry `without` (NULL allowed). */
 paritas_status run_copy(paritas_context *context, struct arena *arena, const struct store_run *from,
                         const char *without, struct store_run *copy);
-/* Fails with `failure` if the runs differ, except in `without`. `name`: of the store of `run`; `whose` names
- * `other` ("this run"). */
+/* Has `run` more toys than `other`? Runs without a number of toys have as many. */
+bool run_longer(const struct store_run *run, const struct store_run *other);
+/* Does `run` go on where the shorter run of the store ended? Shards do not: theirs are other toys. */
+bool run_extends(const struct store_run *run, const struct store_run *stored);
+/* Fails with `failure` if the runs differ, except in `without`, which NULL ends. `name`: of the store of
+ * `run`; `whose` names `other` ("this run"). */
 paritas_status run_compare(paritas_context *context, const char *name, const struct store_run *run,
-                           const struct store_run *other, const char *without, const char *whose,
+                           const struct store_run *other, const char *const *without, const char *whose,
                            paritas_status failure);
 
 enum column_type {

@@ -35,7 +35,7 @@ paritas_status store_make(struct store *store, const struct store_run *run, cons
     return PARITAS_OK;
 }
 
-/* A column of texts into the arena, in row order; at most `count` rows. */
+/* A column of texts into the arena, in row order: `count` rows. A damaged file may count more than it has. */
 static paritas_status read_texts(struct store *store, const char *query, size_t count, size_t columns,
                                  const char **texts)
 {
@@ -43,7 +43,8 @@ static paritas_status read_texts(struct store *store, const char *query, size_t 
     sqlite3_stmt *statement;
     bool row;
     paritas_status status = database_first(database, query, NULL, &statement, &row);
-    for (size_t i = 0; i < count && row && status == PARITAS_OK; i++) {
+    for (size_t i = 0; i < count && status == PARITAS_OK; i++) {
+        if (!row) status = database_damaged(database, "it counts more rows than it has");
         for (size_t c = 0; c < columns && status == PARITAS_OK; c++) {
             const char *text = (const char *)sqlite3_column_text(statement, (int)c);
             status = text ? keep_text(store, text, &texts[i * columns + c])
@@ -103,10 +104,25 @@ paritas_status store_recognise(struct store *store, bool *empty)
     if (format != STORE_FORMAT)
         return database_damaged(database, "is a store of format %lld; this version knows format %d",
                                 (long long)format, STORE_FORMAT);
+    /* a view could have rows without end */
+    TRY(database_integer(database,
+                         "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR "
+                         "(type = 'table' AND rootpage = 0)",
+                         &tables));
+    if (tables > 0)
+        return database_damaged(database, "has a view, a trigger or a virtual table, which no store has");
     return read_run(store);
 }
 
-paritas_status store_compare(struct store *store, const struct store_run *other, const char *without,
+paritas_status store_lengthen(struct store *store, const struct store_run *run)
+{
+    struct database *database = &store->database;
+    TRY(run_copy(database->context, &store->arena, run, NULL, &store->run));
+    return database_insert(database, "UPDATE run SET value = ?2 WHERE name = ?1", STORE_NTOYS,
+                           run_entry(run, STORE_NTOYS));
+}
+
+paritas_status store_compare(struct store *store, const struct store_run *other, const char *const *without,
                              const char *whose, paritas_status failure)
 {
     return run_compare(store->database.context, store->database.name, &store->run, other, without, whose,

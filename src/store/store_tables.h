@@ -10,6 +10,9 @@ paritas_status store_prepare(paritas_context *context, const char *name, struct 
 paritas_status store_make(struct store *store, const struct store_run *run, const char *without);
 /* Reads and checks format and run. *empty: the file has no tables at all. */
 paritas_status store_recognise(struct store *store, bool *empty);
-/* Fails with `status` if the runs differ, except in `without`; `whose` names `other` ("this run"). */
-paritas_status store_compare(struct store *store, const struct store_run *other, const char *without,
+/* Writes the number of toys of a longer run, and copies the run. */
+paritas_status store_lengthen(struct store *store, const struct store_run *run);
+/* Fails with `status` if the runs differ, except in `without`, which NULL ends; `whose` names `other` ("this
+ * run"). */
+paritas_status store_compare(struct store *store, const struct store_run *other, const char *const *without,
                              const char *whose, paritas_status status);

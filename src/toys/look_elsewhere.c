@@ -376,7 +376,7 @@ static paritas_status run(struct search *s)
 static paritas_status check(paritas_context *context, const paritas_look_elsewhere_request *request,
                             const paritas_toys_options *options)
 {
-    REQUIRE_AS(context, "models, background", request->models, request->background);
+    REQUIRE_AS(context, "models", request->models);
     if (request->n_points < 1 || request->n_points > 100000)
         return paritas_refuse(context, "n_points: %zu; there are 1 to 100000", request->n_points);
     for (size_t k = 0; k < request->n_points; k++)
@@ -399,6 +399,10 @@ paritas_status paritas_look_elsewhere(paritas_context *context, const paritas_lo
     TRY(toys_take_options(context, given_options, &options));
     TRY(SIZED_CHECK(context, paritas_look_elsewhere_result, "result", 1, result));
     TRY(check(context, &request, &options));
+    if (!request.background) { /* its parameter of interest is held at 0 */
+        request.background = request.models[0];
+        request.background_job = request.jobs;
+    }
     *result = (paritas_look_elsewhere_result)PARITAS_INIT(paritas_look_elsewhere_result);
     struct search search = {.context = context,
                             .request = &request,

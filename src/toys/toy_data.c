@@ -1,23 +1,21 @@
 /* toy_data.c: data rows of toys, drawn without fits, and as files.
  *
- *   point or best fit ─► expected data ─► ensemble_draw ─► paritas_toy_data ◄─► JSON text */
+ *   point or best fit ─► expected data ─► ensemble_draw ─► paritas_toy_data ◄─► JSON text
+ *                                                                          ◄─► archive (toy_archive.c) */
 #include "base/json/json.h"
-#include "base/sized.h"
-#include "fit/family.h"
+#include "base/npz.h"
+#include "base/platform.h"
+#include "toys/toy_data.h"
 #include "toys/toy_fits.h"
 #include "toys/toys.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct owned {
-    paritas_toy_data data; /* first: what callers hold */
-    paritas_allocator allocator;
-    struct arena arena;
-};
-
-static paritas_status open_data(paritas_context *context, struct owned **made)
+static paritas_status open_data(paritas_context *context, struct owned_toys **made)
 {
     *made = paritas_allocate_clear(context, 1, sizeof **made);
     if (!*made) return paritas_fail_memory(context);
@@ -31,13 +29,13 @@ static paritas_status open_data(paritas_context *context, struct owned **made)
 void paritas_toy_data_free(paritas_toy_data *data)
 {
     if (!data) return;
-    struct owned *owned = (struct owned *)data;
+    struct owned_toys *owned = (struct owned_toys *)data;
     const paritas_allocator allocator = owned->allocator;
     arena_free(&owned->arena);
     paritas_release(&allocator, owned);
 }
 
-static paritas_status hand_out(paritas_status status, struct owned *made, paritas_toy_data **data)
+static paritas_status hand_out(paritas_status status, struct owned_toys *made, paritas_toy_data **data)
 {
     if (status == PARITAS_OK)
         *data = &made->data;
@@ -46,8 +44,7 @@ static paritas_status hand_out(paritas_status status, struct owned *made, parita
     return status;
 }
 
-/* `n` reals in the data's arena. */
-static paritas_status room_for(paritas_context *context, struct owned *made, size_t n, double **reals)
+paritas_status toy_data_room(paritas_context *context, struct owned_toys *made, size_t n, double **reals)
 {
     *reals = arena_array(&made->arena, n + 1, sizeof **reals);
     return *reals ? PARITAS_OK : paritas_fail_memory(context);
@@ -74,8 +71,16 @@ static paritas_status find_centre(struct infer *infer, const paritas_toys_reques
     return PARITAS_OK;
 }
 
+static paritas_status name_model(struct infer *infer, struct owned_toys *made)
+{
+    char digest[72];
+    TRY(paritas_model_digest(infer->context, infer->model, digest));
+    made->data.model = arena_text(&made->arena, digest, strlen(digest));
+    return made->data.model ? PARITAS_OK : paritas_fail_memory(infer->context);
+}
+
 static paritas_status draw(struct infer *infer, const paritas_toys_request *request,
-                           const paritas_toys_options *options, struct owned *made)
+                           const paritas_toys_options *options, struct owned_toys *made)
 {
     paritas_context *context = infer->context;
     paritas_toy_data *data = &made->data;
@@ -87,11 +92,12 @@ static paritas_status draw(struct infer *infer, const paritas_toys_request *requ
     data->seed = options->seed;
     data->fix_aux = options->fix_aux;
     data->expected = (request->flags & PARITAS_TOYS_EXPECTED) != 0;
+    TRY(name_model(infer, made));
     data->n = data->expected ? 1 : (size_t)(end - data->first);
-    TRY(room_for(context, made, data->n * infer->n_data, &rows));
+    TRY(toy_data_room(context, made, data->n * infer->n_data, &rows));
     data->rows = rows;
     if (data->point) {
-        TRY(room_for(context, made, infer->n_parameters, &point));
+        TRY(toy_data_room(context, made, infer->n_parameters, &point));
         data->point = memcpy(point, data->point, infer->n_parameters * sizeof *point);
     }
     const struct ensemble_options ensemble =
@@ -107,7 +113,7 @@ paritas_status paritas_generate(paritas_context *context, const paritas_model *m
                                 paritas_toy_data **data)
 {
     REQUIRE(context, model, data);
-    struct owned *made;
+    struct owned_toys *made;
     paritas_toys_options options;
     paritas_toys_request request = PARITAS_TOYS_REQUEST_DEFAULT;
     *data = NULL;
@@ -123,6 +129,11 @@ paritas_status paritas_generate(paritas_context *context, const paritas_model *m
 }
 
 /* ---- writing ---- */
+
+const char *toy_data_digest(const paritas_toy_data *data)
+{
+    return data->size == sizeof *data ? data->model : NULL; /* earlier versions had no `model` */
+}
 
 static void write_numbers(struct text *text, const char *key, size_t n, const double *values)
 {
@@ -147,6 +158,8 @@ static void write_head(struct text *text, const paritas_model *model, const pari
     text_format(text, "{\n  \"seed\": %llu,\n  \"fix_aux\": %s,\n  \"expected\": %s,\n  \"status\": \"%s\"",
                 (unsigned long long)data->seed, words[data->fix_aux != 0], words[data->expected != 0],
                 paritas_fit_status_name(data->status));
+    const char *const digest = toy_data_digest(data);
+    if (digest) text_format(text, ",\n  \"model\": \"%s\"", digest);
     text_format(text, ",\n  \"channels\": {");
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
         write_key(text, c, paritas_model_channel_name(model, c));
@@ -190,17 +203,6 @@ paritas_status paritas_toy_data_write(paritas_context *context, const paritas_mo
 
 /* ---- reading ---- */
 
-struct reading {
-    paritas_context *context;
-    const paritas_model *model;
-    const char *path;
-    struct owned *made;
-    size_t n_main, n_aux;
-};
-
-#define wrong(reading, format, ...) \
-    paritas_fail((reading)->context, PARITAS_INVALID_INPUT, "%s: " format, (reading)->path, __VA_ARGS__)
-
 /* Is datum `i` a count: of a bin, or the auxiliary one of a Poisson constraint? */
 static bool is_count(const struct reading *r, size_t i)
 {
@@ -208,11 +210,33 @@ static bool is_count(const struct reading *r, size_t i)
     if (i < first) return frozen_counts(paritas_model_frozen(r->model), i);
     for (size_t s = 0; s < paritas_model_set_count(r->model) && first <= i; s++) {
         const paritas_parameter_set set = paritas_model_set(r->model, s);
-        if (strncmp(set.constraint, "constrained", sizeof "constrained" - 1) != 0) continue;
+        if (!set_has_data(&set)) continue;
         if (i < first + set.n) return strcmp(set.constraint, "constrained_by_poisson") == 0;
         first += set.n;
     }
     return false;
+}
+
+paritas_status toy_data_check(const struct reading *r, const char *lead, size_t place, size_t i, double value)
+{
+    if (!isfinite(value)) return wrong_data(r, "%s[%zu] is not a finite number", lead, place);
+    if (value < 0.0 && is_count(r, i))
+        return wrong_data(r, "%s[%zu] is %.10g: a count cannot be negative", lead, place, value);
+    return PARITAS_OK;
+}
+
+paritas_status toy_data_take_digest(const struct reading *r, const char *digest)
+{
+    char own[72];
+    if (!digest) return PARITAS_OK;
+    TRY(paritas_model_digest(r->context, r->model, own));
+    if (strcmp(digest, own) != 0)
+        return wrong_data(r,
+                          "the toys are of another model, with the digest %.72s; this one has %s. Files that "
+                          "`generate --any-model` writes name no model",
+                          digest, own);
+    r->made->data.model = arena_text(&r->made->arena, own, strlen(own));
+    return r->made->data.model ? PARITAS_OK : paritas_fail_memory(r->context);
 }
 
 /* `place` names the array in messages, and `first` is the number of its first datum. */
@@ -222,14 +246,14 @@ static paritas_status read_numbers(const struct reading *r, const char *place, c
     struct json_walk walk;
     size_t i = 0;
     if (!json_is(array, JSON_ARRAY))
-        return wrong(r, "%s is %s, not an array of %zu numbers", place,
-                     array ? json_type_name(array) : "missing", n);
-    if (array->count != n) return wrong(r, "%s has %u numbers; the model has %zu", place, array->count, n);
+        return wrong_data(r, "%s is %s, not an array of %zu numbers", place,
+                          array ? json_type_name(array) : "missing", n);
+    if (array->count != n)
+        return wrong_data(r, "%s has %u numbers; the model has %zu", place, array->count, n);
     for (const struct json *one = json_walk_first(&walk, array); one; one = json_walk_next(&walk), i++) {
         if (!json_is(one, JSON_NUMBER))
-            return wrong(r, "%s[%zu] is %s, not a number", place, i, json_type_name(one));
-        if (one->number < 0.0 && is_count(r, first + i))
-            return wrong(r, "%s[%zu] is %.10g: a count cannot be negative", place, i, one->number);
+            return wrong_data(r, "%s[%zu] is %s, not a number", place, i, json_type_name(one));
+        TRY(toy_data_check(r, place, i, first + i, one->number));
         values[i] = one->number;
     }
     return PARITAS_OK;
@@ -252,11 +276,11 @@ static paritas_status read_one(const struct reading *r, const struct json *root,
 {
     if (json_is(root, JSON_ARRAY)) return read_numbers(r, "the array", root, 0, r->n_main + r->n_aux, row);
     if (!json_is(root, JSON_OBJECT))
-        return wrong(r, "data are an array, or an object with the keys main and aux, not %s",
-                     json_type_name(root));
+        return wrong_data(r, "data are an array, or an object with the keys main and aux, not %s",
+                          json_type_name(root));
     for (const struct json *one = root->first; one; one = one->next)
         if (strcmp(one->key, "main") != 0 && strcmp(one->key, "aux") != 0)
-            return wrong(r, "data have the keys main and aux, not '%s'", one->key);
+            return wrong_data(r, "data have the keys main and aux, not '%s'", one->key);
     return read_row(r, "", root, row);
 }
 
@@ -264,16 +288,25 @@ static paritas_status check_channels(const struct reading *r, const struct json 
 {
     const size_t n = paritas_model_channel_count(r->model);
     if (!json_is(channels, JSON_OBJECT) || channels->count != n)
-        return wrong(r, "channels: the data are of another model: this one has %zu channels", n);
+        return wrong_data(r, "channels: the data are of another model: this one has %zu channels", n);
     const struct json *one = channels->first;
     for (size_t c = 0; c < n; c++, one = one->next) {
         const char *name = paritas_model_channel_name(r->model, c);
         const size_t bins = paritas_model_channel_bins(r->model, c);
         if (strcmp(one->key, name) != 0 || !json_is(one, JSON_NUMBER) || one->number != (double)bins)
-            return wrong(r, "channels.%s: the data are of another model: this one has %s with %zu bins here",
-                         one->key, name, bins);
+            return wrong_data(
+                r, "channels.%s: the data are of another model: this one has %s with %zu bins here", one->key,
+                name, bins);
     }
     return PARITAS_OK;
+}
+
+static paritas_status read_digest(const struct reading *r, const struct json *model)
+{
+    if (!model || json_is(model, JSON_NULL)) return PARITAS_OK;
+    return json_is(model, JSON_STRING)
+               ? toy_data_take_digest(r, model->text)
+               : wrong_data(r, "model is %s, not the digest of a model", json_type_name(model));
 }
 
 static paritas_status read_truth(const struct reading *r, const struct json *parameters)
@@ -282,18 +315,27 @@ static paritas_status read_truth(const struct reading *r, const struct json *par
     double *point;
     if (!parameters || json_is(parameters, JSON_NULL)) return PARITAS_OK;
     if (!json_is(parameters, JSON_OBJECT) || parameters->count != n)
-        return wrong(
+        return wrong_data(
             r, "parameters: not the %zu parameters of the model; null says that the truth is unknown", n);
-    TRY(room_for(r->context, r->made, n, &point));
+    TRY(toy_data_room(r->context, r->made, n, &point));
     for (const struct json *one = parameters->first; one; one = one->next) {
         if (paritas_model_parameter_index(r->context, r->model, one->key, &index) != PARITAS_OK)
-            return wrong(r, "parameters: the model has no parameter '%s'", one->key);
+            return wrong_data(r, "parameters: the model has no parameter '%s'", one->key);
         if (!json_is(one, JSON_NUMBER))
-            return wrong(r, "parameters.%s is %s, not a number", one->key, json_type_name(one));
+            return wrong_data(r, "parameters.%s is %s, not a number", one->key, json_type_name(one));
         point[index] = one->number;
     }
     r->made->data.point = point;
     return PARITAS_OK;
+}
+
+/* A whole number from 0 that 64 bits hold. */
+static bool take_whole(const struct json *node, uint64_t *value)
+{
+    if (!json_is(node, JSON_NUMBER) || !node->integer || node->text[0] == '-') return false;
+    errno = 0;
+    *value = strtoull(node->text, NULL, 10);
+    return errno == 0;
 }
 
 static paritas_status read_toys(const struct reading *r, const struct json *root)
@@ -304,44 +346,76 @@ static paritas_status read_toys(const struct reading *r, const struct json *root
     double *rows;
     size_t i = 0;
     if (!json_is(toys, JSON_ARRAY) || toys->count == 0)
-        return wrong(r, "toys is %s, not an array of data", toys ? json_type_name(toys) : "missing");
+        return wrong_data(r, "toys is %s, not an array of data", toys ? json_type_name(toys) : "missing");
+    TRY(read_digest(r, json_get(root, "model")));
     TRY(check_channels(r, json_get(root, "channels")));
     TRY(read_truth(r, json_get(root, "parameters")));
-    if (seed && (!json_is(seed, JSON_NUMBER) || !seed->integer || seed->text[0] == '-'))
-        return wrong(r, "seed is %s, not a whole number", json_type_name(seed));
-    data->seed = seed ? strtoull(seed->text, NULL, 10) : 0;
+    if (seed && !take_whole(seed, &data->seed))
+        return wrong_data(r, "seed is %s, not a whole number of 64 bits", json_type_name(seed));
     data->fix_aux = json_is(json_get(root, "fix_aux"), JSON_TRUE);
     data->expected = json_is(json_get(root, "expected"), JSON_TRUE);
     data->n = toys->count;
-    TRY(room_for(r->context, r->made, data->n * n_data, &rows));
+    TRY(toy_data_room(r->context, r->made, data->n * n_data, &rows));
     data->rows = rows;
     for (const struct json *one = toys->first; one; one = one->next, i++) {
         const struct json *number = json_get(one, "toy");
         char lead[32];
         snprintf(lead, sizeof lead, "toys[%zu].", i);
-        if (!json_is(number, JSON_NUMBER) || !number->integer || number->number < 0.0)
-            return wrong(r, "%stoy is %s, not the number of a toy", lead,
-                         number ? json_type_name(number) : "missing");
-        if (i == 0) data->first = strtoull(number->text, NULL, 10);
-        if (strtoull(number->text, NULL, 10) != data->first + i)
-            return wrong(r, "%stoy is not %llu, which follows the one before", lead,
-                         (unsigned long long)(data->first + i));
+        uint64_t toy;
+        if (!take_whole(number, &toy))
+            return wrong_data(r, "%stoy is %s, not the number of a toy", lead,
+                              number ? json_type_name(number) : "missing");
+        if (i == 0) data->first = toy;
+        if (toy != data->first + i)
+            return wrong_data(r, "%stoy is not %llu, which follows the one before", lead,
+                              (unsigned long long)(data->first + i));
         TRY(read_row(r, lead, one, rows + i * n_data));
     }
+    return PARITAS_OK;
+}
+
+static paritas_status check_templates(const struct reading *r)
+{
+    if (paritas_model_template_count(r->model) > 0)
+        return wrong_data(r, "data from a file have no templates, and the model has %zu numbers of them",
+                          paritas_model_template_count(r->model));
     return PARITAS_OK;
 }
 
 static paritas_status read_root(const struct reading *r, const struct json *root)
 {
     double *row;
-    if (paritas_model_template_count(r->model) > 0)
-        return wrong(r, "data from a file have no templates, and the model has %zu numbers of them",
-                     paritas_model_template_count(r->model));
     if (json_get(root, "toys")) return read_toys(r, root);
-    TRY(room_for(r->context, r->made, r->n_main + r->n_aux, &row));
+    TRY(toy_data_room(r->context, r->made, r->n_main + r->n_aux, &row));
     r->made->data.n = 1;
     r->made->data.rows = row;
     return read_one(r, root, row);
+}
+
+static paritas_status read_json(const struct reading *r)
+{
+    paritas_workspace *document = NULL;
+    TRY(json_read_packed(r->context, r->path, &document));
+    const paritas_status status = read_root(r, document->root);
+    paritas_workspace_free(document);
+    return status;
+}
+
+/* The bytes of an archive; none of another file, and of what can be read once only. */
+static paritas_status read_archive(paritas_context *context, const char *path, struct file_bytes *bytes)
+{
+    struct platform_info about;
+    char first[4];
+    *bytes = (struct file_bytes){0};
+    const bool regular = platform_info(path, &about) && about.kind == PLATFORM_FILE;
+    int file = regular ? platform_open_read(path) : -1;
+    if (file < 0) return PARITAS_OK; /* the reader of JSON says why */
+    const ptrdiff_t n = platform_read(file, first, sizeof first);
+    platform_close(file, false);
+    if (n < 4 || !npz_is(first, (size_t)n) || (file = platform_open_read(path)) < 0) return PARITAS_OK;
+    const paritas_status status = file_bytes_read(context, path, file, SIZE_MAX, bytes);
+    platform_close(file, false);
+    return status;
 }
 
 paritas_status paritas_toy_data_read(paritas_context *context, const paritas_model *model, const char *path,
@@ -353,11 +427,13 @@ paritas_status paritas_toy_data_read(paritas_context *context, const paritas_mod
                               .path = path,
                               .n_main = paritas_model_main_count(model),
                               .n_aux = paritas_model_aux_count(model)};
-    paritas_workspace *document = NULL;
+    struct file_bytes archive;
     *data = NULL;
-    TRY(json_read_packed(context, path, &document));
-    paritas_status status = open_data(context, &reading.made);
-    if (status == PARITAS_OK) status = read_root(&reading, document->root);
-    paritas_workspace_free(document);
+    paritas_status status = read_archive(context, path, &archive);
+    if (status == PARITAS_OK) status = open_data(context, &reading.made);
+    if (status == PARITAS_OK) status = check_templates(&reading);
+    if (status == PARITAS_OK)
+        status = archive.at ? toy_archive_read(&reading, &archive) : read_json(&reading);
+    paritas_release(&context->allocator, archive.at);
     return hand_out(status, reading.made, data);
 }

@@ -74,6 +74,10 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
 paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toys_result *result);
 /* Facts of importance sampling: where toys are drawn. */
 paritas_status toys_set_places(struct store *store, const struct toy_pool *pool);
+/* Adds what a job says to a key: model and data, and what it sets in place of the model's own. The texts are
+ * in the arena of `infer`. */
+#define TOYS_JOB_ENTRIES 5
+paritas_status toys_add_job(struct infer *infer, paritas_key_entry **next);
 /* The entry of the key, in the arena: the strengths as given, or "auto". */
 paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_options *options,
                                         const char **entry);

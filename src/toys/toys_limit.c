@@ -363,6 +363,32 @@ static paritas_status run_rounds(struct search *s)
     return PARITAS_OK;
 }
 
+/* Curves 0 to 4 ascend at each mu, and so do their roots. Errors may turn some around: these get their mean,
+ * weighted by the errors. Returns how many. */
+static size_t order_bands(struct search *s)
+{
+    struct pool {
+        double at, weight;
+        size_t n, curve[CURVES];
+    } pools[CURVES];
+    size_t n = 0, turned = 0;
+    for (size_t i = 0; i < ASYMPTOTIC_OBSERVED; i++) {
+        const struct root *root = &s->roots[i];
+        if (isnan(root->at) || !(root->error > 0.0 && isfinite(root->error))) continue;
+        pools[n++] = (struct pool){root->at, 1.0 / (root->error * root->error), 1, {i}};
+        for (; n > 1 && pools[n - 2].at > pools[n - 1].at; n--) {
+            struct pool *a = &pools[n - 2], *b = &pools[n - 1];
+            a->at = (a->weight * a->at + b->weight * b->at) / (a->weight + b->weight);
+            a->weight += b->weight;
+            for (size_t k = 0; k < b->n; k++) a->curve[a->n++] = b->curve[k];
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; pools[j].n > 1 && k < pools[j].n; k++, turned++)
+            s->roots[pools[j].curve[k]].at = pools[j].at;
+    return turned;
+}
+
 static void write_result(const struct search *s, const paritas_limit_result *asymptotic,
                          const paritas_limit_toys_request *request, paritas_limit_toys_result *result)
 {
@@ -416,6 +442,12 @@ static paritas_status limit_toys(struct search *s, const paritas_limit_toys_requ
     TRY(limit_asymptotic(s->infer, &by_formula, &asymptotic, NULL));
     propose_first(s, &asymptotic);
     TRY(run_rounds(s));
+    const size_t turned = order_bands(s);
+    if (turned > 0)
+        paritas_note(s->infer->context,
+                     "%zu expected limits were out of order, as toys are few: they got their mean; --ntoys "
+                     "asks for more",
+                     turned);
     write_result(s, &asymptotic, request, result);
     return PARITAS_OK;
 }

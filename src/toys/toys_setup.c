@@ -138,6 +138,7 @@ static paritas_status digest(const struct infer *infer, char hex[65])
 
 /* What a job sets in place of the model's own: "mu=2,a=0.5". */
 enum setting { SETTING_START, SETTING_BOUNDS, SETTING_FIXED, SETTINGS };
+_Static_assert(2 + SETTINGS == TOYS_JOB_ENTRIES, "entries of a job");
 #define LONGEST_SETTING 200 /* in bytes; a longer one is shown by its hash */
 
 static void write_setting(const struct infer *infer, enum setting setting, struct text *text)
@@ -181,7 +182,24 @@ static paritas_status describe_setting(struct infer *infer, enum setting setting
     return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
 }
 
-#define OWN_ENTRIES (14 + SETTINGS)
+paritas_status toys_add_job(struct infer *infer, paritas_key_entry **next)
+{
+    static const char *const settings[SETTINGS] = {"init", "bounds", "fix"};
+    char *model = infer_array(infer, 65, 1), *iterations = infer_array(infer, 32, 1);
+    TRY(infer_memory(infer));
+    TRY(digest(infer, model));
+    *(*next)++ = (paritas_key_entry){"model", model};
+    for (int k = 0; k < SETTINGS; k++) {
+        const char *setting;
+        TRY(describe_setting(infer, (enum setting)k, &setting));
+        if (setting) *(*next)++ = (paritas_key_entry){settings[k], setting};
+    }
+    snprintf(iterations, 32, "%u", infer->base.max_iterations);
+    if (infer->base.max_iterations > 0) *(*next)++ = (paritas_key_entry){"max_iterations", iterations};
+    return PARITAS_OK;
+}
+
+#define OWN_ENTRIES (13 + TOYS_JOB_ENTRIES)
 
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store)
@@ -190,31 +208,22 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     *store = NULL;
     if (!options->store) return PARITAS_OK;
     const bool fits = key->kind == STORE_FITS;
-    static const char *const settings[SETTINGS] = {"init", "bounds", "fix"};
-    char model[65], n[32], seed[32], precision[32], mu[40], shard[40], starts[32], iterations[32];
+    char n[32], seed[32], precision[32], mu[40], shard[40], starts[32];
     paritas_key_entry *const entries =
         infer_array(infer, OWN_ENTRIES + options->n_entries + key->n_entries, sizeof *entries);
     const char **names = infer_array(infer, infer->n_parameters, sizeof *names);
     TRY(infer_memory(infer));
-    TRY(digest(infer, model));
     snprintf(n, sizeof n, "%llu", (unsigned long long)(options->n ? options->n : PARITAS_TOYS));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
     snprintf(precision, sizeof precision, "f%u%s", context->precision, fits_are_raw(context) ? TOYS_RAW : "");
     snprintf(mu, sizeof mu, "%.17g", key->mu);
     snprintf(starts, sizeof starts, "%u", infer->starts);
-    snprintf(iterations, sizeof iterations, "%u", infer->base.max_iterations);
     snprintf(shard, sizeof shard, "%u/%u", options->shard, options->shards);
     paritas_key_entry *e = entries;
     *e++ = (paritas_key_entry){"command", key->what};
     for (size_t k = 0; k < options->n_entries; k++) *e++ = options->entries[k];
     for (size_t k = 0; k < key->n_entries; k++) *e++ = key->entries[k];
-    *e++ = (paritas_key_entry){"model", model};
-    for (int k = 0; k < SETTINGS; k++) {
-        const char *setting;
-        TRY(describe_setting(infer, (enum setting)k, &setting));
-        if (setting) *e++ = (paritas_key_entry){settings[k], setting};
-    }
-    if (infer->base.max_iterations > 0) *e++ = (paritas_key_entry){"max_iterations", iterations};
+    TRY(toys_add_job(infer, &e));
     if (infer->tests && (ptrdiff_t)infer->poi != paritas_model_poi_index(infer->model))
         *e++ = (paritas_key_entry){"poi", paritas_model_parameter_name(infer->model, infer->poi)};
     if (key->statistic) *e++ = (paritas_key_entry){"test_statistic", key->statistic};

@@ -104,6 +104,30 @@ static bool has_two_widths(const struct toy_weights *weights, size_t datum)
     return false;
 }
 
+/* Adds to factors and constants what correlations of measurements do. */
+static paritas_status add_correlations(struct infer *infer, const double *const *expected,
+                                       const struct toy_weights *weights)
+{
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t n = infer->n_data, places = (size_t)weights->n_places;
+    if (!model->family->correlate) return PARITAS_OK;
+    double *shift = infer_reals(infer, n, 1), *factor = infer_reals(infer, n, 1);
+    TRY(infer_memory(infer));
+    for (size_t j = 1; j < places; j++) {
+        for (size_t i = 0; i < n; i++) {
+            shift[i] = expected[j][i] - expected[0][i];
+            factor[i] = 0.0;
+        }
+        model->family->correlate(model, shift, factor);
+        for (size_t i = 0; i < n; i++) {
+            if (factor[i] == 0.0) continue;
+            weights->by_data[i * places + j] += factor[i];
+            weights->constant[j] += factor[i] * (0.5 * (expected[j][i] + expected[0][i]));
+        }
+    }
+    return PARITAS_OK;
+}
+
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,
                                 struct toy_weights *weights)
 {
@@ -133,7 +157,7 @@ paritas_status toy_weights_open(struct infer *infer, int n_places, const double 
             }
         }
     }
-    return PARITAS_OK;
+    return add_correlations(infer, expected, weights);
 }
 
 void toy_weights_find(const struct toy_weights *weights, const double *data, int n_hypotheses, double *found)

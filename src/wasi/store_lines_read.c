@@ -188,7 +188,8 @@ static paritas_status open_store(struct store *store, const struct store_run *ru
         return lines_fail(store, PARITAS_INVALID_ARGUMENT, "exists already; `resume` goes on with it");
     if (file) {
         TRY(read_store(store));
-        TRY(run_compare(store->context, store->name, &store->run, run, NULL, "this run",
+        const char *const *without = run_extends(run, &store->run) ? store_shard_entries : NULL;
+        TRY(run_compare(store->context, store->name, &store->run, run, without, "this run",
                         PARITAS_INVALID_ARGUMENT));
     }
     return open_to_write(store, run);

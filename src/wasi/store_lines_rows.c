@@ -158,7 +158,7 @@ static paritas_status read_shards(paritas_context *context, size_t n, const char
 {
     for (size_t k = 0; k < n; k++) {
         TRY(store_open_read(context, paths[k], &shards[k]));
-        TRY(run_compare(context, paths[k], &shards[k]->run, &shards[0]->run, STORE_SHARD, paths[0],
+        TRY(run_compare(context, paths[k], &shards[k]->run, &shards[0]->run, store_shard_entries, paths[0],
                         PARITAS_INVALID_INPUT));
     }
     return PARITAS_OK;
@@ -183,7 +183,10 @@ static paritas_status fill_pool(struct store *pool, size_t n, struct store *cons
 {
     pool->file = fopen(pool->name, "wb");
     if (!pool->file) return lines_fail(pool, PARITAS_UNWRITABLE, "cannot be written: %s", strerror(errno));
-    TRY(lines_begin(pool, &shards[0]->run, STORE_SHARD));
+    size_t longest = 0;
+    for (size_t k = 1; k < n; k++)
+        if (run_longer(&shards[k]->run, &shards[longest]->run)) longest = k;
+    TRY(lines_begin(pool, &shards[longest]->run, STORE_SHARD));
     for (size_t k = 0; k < n; k++) {
         TRY(merge_facts(pool, shards[k]));
         for (size_t i = 0; i < shards[k]->n; i++) TRY(lines_keep_row(pool, lines_row(shards[k], i)));

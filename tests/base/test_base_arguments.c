@@ -7,6 +7,7 @@
 #include "paritas_gradient.h"
 #include "paritas_kappa.h"
 #include "paritas_losscone.h"
+#include "paritas_sample.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -35,6 +36,8 @@ static paritas_sweeps sweeps = PARITAS_INIT(paritas_sweeps);
 static paritas_hypotest_toys_result toys_result = PARITAS_INIT(paritas_hypotest_toys_result);
 static paritas_kappa_result kappa = PARITAS_INIT(paritas_kappa_result);
 static paritas_potential potential = PARITAS_INIT(paritas_potential);
+static paritas_posterior posterior = PARITAS_INIT(paritas_posterior);
+static paritas_chain chain = PARITAS_INIT(paritas_chain);
 static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
 
 /* A row a function: optional arguments are NULL, counts are 1. */
@@ -60,15 +63,21 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_workspace_rename, (C, P(workspace), NULL, P(out)))                                           \
     F(paritas_workspace_combine, (C, P(left), P(right), NULL, 0, P(out)))                                  \
     F(paritas_workspace_split, (C, P(workspace), NULL, P(out)))                                            \
+    F(paritas_simplify, (C, P(workspace), NULL, NULL, P(moments)))                                         \
+    F(paritas_simplified_workspace, (C, P(moments), 0, P(workspace)))                                      \
+    F(paritas_unfold, (C, P(workspace), NULL, NULL, P(answer)))                                            \
+    F(paritas_penalise, (C, P(workspace), NULL, NULL, 0.0, P(penalised)))                                  \
     F(paritas_workspace_inspect, (C, P(workspace), P(out)))                                                \
     F(paritas_datacard_read, (C, P(path), NULL, P(workspace)))                                             \
     F(paritas_datacard_combine, (C, 1, NULL, P(paths), NULL, P(text)))                                     \
     F(paritas_datacard_parse, (C, P(text), 1, NULL, NULL, P(workspace)))                                   \
     F(paritas_document_read, (C, P(path), NULL, P(workspace)))                                             \
     F(paritas_datacard_names, (C, P(workspace), P(names)))                                                 \
+    F(paritas_datacard_groups, (C, P(path), P(groups)))                                                    \
     F(paritas_model_create, (C, P(workspace), NULL, P(model)))                                             \
     F(paritas_model_define, (C, P(description), P(model)))                                                 \
     F(paritas_model_parameter_index, (C, P(model), P(name), P(index)))                                     \
+    F(paritas_model_digest, (C, P(model), P(digest)))                                                      \
     F(paritas_model_fill_row, (C, P(model), NULL, NULL, P(row)))                                           \
     F(paritas_evaluate, (C, P(model), 1, P(points), 1, NULL, P(answers)))                                  \
     F(paritas_expected_data, (C, P(model), 1, P(points), P(expected)))                                     \
@@ -91,10 +100,14 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_ranking, (C, P(model), NULL, P(entries), P(n)))                                              \
     F(paritas_constraint_centres, (C, P(model), NULL, P(centres)))                                         \
     F(paritas_breakdown, (C, P(model), NULL, 1, P(members), P(result), P(groups)))                         \
+    F(paritas_global_impacts, (C, P(model), NULL, 1, P(members), P(result), P(entries), P(groups)))        \
     F(paritas_match_parameters, (C, P(model), P(pattern), P(members)))                                     \
     F(paritas_asimov_data, (C, P(model), NULL, 1.0, P(result), P(data)))                                   \
     F(paritas_compatibility, (C, P(model), NULL, P(separate), P(result), NULL))                            \
     F(paritas_gof, (C, P(model), NULL, P(result)))                                                         \
+    F(paritas_predictive_data, (C, P(model), 1, P(points), 0, P(data)))                                    \
+    F(paritas_summarise_draws, (C, 1, 4, 1, P(values), 0.9, P(posteriors)))                                \
+    F(paritas_judge_draws, (C, 1, OF(posteriors, &posterior), 1, OF(chains, &chain), P(verdict)))          \
     F(paritas_hypotest_toys, (C, P(model), NULL, PARITAS_STATISTIC_QTILDE, 1.0, NULL, P(result)))          \
     F(paritas_significance_toys, (C, P(model), NULL, NULL, P(result), NULL))                               \
     F(paritas_limit_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                      \
@@ -102,7 +115,9 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                            \
     F(paritas_generate, (C, P(model), NULL, NULL, NULL, P(data)))                                          \
     F(paritas_toy_data_write, (C, P(model), P(data), P(text), P(length)))                                  \
+    F(paritas_toy_data_pack, (C, P(model), P(data), P(bytes), P(length)))                                  \
     F(paritas_toy_data_read, (C, P(model), P(path), P(data)))                                              \
+    F(paritas_compatibility_toys, (C, P(model), NULL, P(separate), NULL, P(result), NULL, NULL))           \
     F(paritas_gof_toys, (C, P(model), NULL, NULL, P(result), NULL))                                        \
     F(paritas_store_run_read, (C, P(path), P(run)))                                                        \
     F(paritas_store_merge, (C, 1, P(paths), P(output)))                                                    \
@@ -159,9 +174,9 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_losscone_beam, (C, OF(sweeps, &sweeps), P(beams)))
 
 /* These say which member of a request is missing; other tests ask them. */
-static const char *const elsewhere[] = {
-    "paritas_fit",     "paritas_scan",           "paritas_contour",
-    "paritas_predict", "paritas_look_elsewhere", "paritas_kappa_spectrum"};
+static const char *const elsewhere[] = {"paritas_fit",     "paritas_scan",           "paritas_contour",
+                                        "paritas_predict", "paritas_look_elsewhere", "paritas_kappa_spectrum",
+                                        "paritas_sample"};
 
 #define CALL(name, arguments)               \
     static paritas_status call_##name(void) \
@@ -334,6 +349,7 @@ TEST(names_out_of_range_and_answers_of_nothing_are_null_or_0)
         assert_null(paritas_model_parameter_name(models[k], out));
         assert_null(paritas_model_channel_name(models[k], out));
         assert_int_equal(paritas_model_channel_bins(models[k], out), 0);
+        assert_int_equal(paritas_model_channel_masked(models[k], out), 0);
         assert_int_equal(paritas_model_sample_count(models[k], out), 0);
         assert_null(paritas_model_sample_name(models[k], out, 0));
         assert_null(paritas_model_sample_name(models[k], 0, out));

@@ -23,6 +23,30 @@ static double value_of(const char *text, const double *arguments)
     return value;
 }
 
+static bool is_linear(const char *text)
+{
+    paritas_context context = make_context(&(struct ledger){0});
+    struct arena arena;
+    struct expression e;
+    uint32_t column;
+    arena_open(&arena, &context.allocator);
+    ASSERT_OK(&context, expression_parse(&context, &arena, text, given, COUNT(given), &e, &column));
+    const bool linear = expression_is_linear(&e);
+    arena_free(&arena);
+    return linear;
+}
+
+TEST(sums_of_arguments_times_numbers_are_linear)
+{
+    static const char *const sums[] = {"1",     "x",         "2 * x",          "x * 2 - -y / 3",
+                                       "-(-x)", "(x+y) * 2", "1 - 0.5 * x + y"};
+    static const char *const others[] = {"x * y",  "2 * x * y",   "1 / x",   "x / y",
+                                         "x^2",    "exp(x)",      "sqrt(x)", "2 * x + (y * x)",
+                                         "log(y)", "x * (2 * y)", "2 ^ x",   "x * (y + 1)"};
+    for (size_t i = 0; i < COUNT(sums); i++) assert_true(is_linear(sums[i]));
+    for (size_t i = 0; i < COUNT(others); i++) assert_false(is_linear(others[i]));
+}
+
 TEST(values_are_those_of_mathematics)
 {
     static const double x[] = {3.0, 0.5};
@@ -181,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_those_of_mathematics),
+        cmocka_unit_test(sums_of_arguments_times_numbers_are_linear),
         cmocka_unit_test(outside_the_domain_is_no_value),
         cmocka_unit_test(names_come_in_the_order_of_the_text),
         cmocka_unit_test(wrong_texts_are_refused_with_their_column),

@@ -33,8 +33,8 @@ static const struct {
 /* Records without a size, since they do not grow: parts of others, and the numbers of a distribution. */
 static bool does_not_grow(const paritas_record *record)
 {
-    static const char *const names[] = {"paritas_toys_tally", "paritas_minima", "paritas_fit_minimum",
-                                        "paritas_fit_point", "paritas_kappa_plasma"};
+    static const char *const names[] = {"paritas_toys_tally", "paritas_minima",       "paritas_fit_minimum",
+                                        "paritas_fit_point",  "paritas_kappa_plasma", "paritas_draw"};
     for (size_t i = 0; i < COUNT(names); i++)
         if (strcmp(record->name, names[i]) == 0) return true;
     return false;

@@ -273,6 +273,16 @@ def test_a_patch_that_fails_is_a_line_and_3_at_the_end(tmp_path):
     assert done.returncode == 3 and ["error" in line for line in lines] == [False, True, False]
 
 
+def test_a_ranking_of_zeros_says_why(tmp_path):
+    with open(TWO, encoding="utf-8") as file:
+        workspace = json.load(file)
+    workspace["observations"][0]["data"] = [20, 20]
+    path = tmp_path / "low.json"
+    path.write_text(json.dumps(workspace))
+    assert "All impacts are 0: mu stays at its bound" in run("ranking", path).stdout
+    assert "All impacts" not in run("ranking", TWO).stdout
+
+
 def test_ranking_is_sorted_and_cut():
     path = [
         os.path.join(SBOTTOM, "BkgOnly.json"),
@@ -352,8 +362,20 @@ def test_the_range_of_a_scan_may_be_given_beside_par():
     assert values("--start", 1) == [1, 1.25, 1.5, 1.75, 2]
     assert values("--stop", 1) == [0, 0.25, 0.5, 0.75, 1]
     assert values("--start", 1, "--stop", 3, "--points", 3) == [1, 2, 3]
+    name = "uncorr_bkguncrt[0]"
+    fitted = json.loads(run("fit", TWO, "--json").stdout)["parameters"][1]
+    points = json.loads(run("scan", TWO, "--par", name, "--points", 3, "--json").stdout)["points"]
+    wanted = [fitted["value"] + k * fitted["error"] for k in (-3, 0, 3)]
+    assert [point["values"][0] for point in points] == pytest.approx(wanted, rel=1e-12)
+    points = json.loads(run("scan", TWO, "--par", name, "--start", 0.9, "--stop", 1, "--json").stdout)[
+        "points"
+    ]
+    assert (len(points), points[0]["values"], points[-1]["values"]) == (21, [0.9], [1])
+    assert run("scan", TWO, "--par", "mu", "--json").stdout == run("scan", TWO, "--json").stdout
+    done = run("scan", TWO, "--par", "mu", "--par", f"{name}=0:1:2")
+    assert done.returncode == 2 and "--par of a grid takes NAME=LO:HI:N" in done.stderr
     for option in ("--start", "--stop", "--points"):
-        grid = ["--par", "mu=0:2:5", "--par", "uncorr_bkguncrt[0]=0.9:1.1:2"]
+        grid = ["--par", "mu=0:2:5", "--par", f"{name}=0.9:1.1:2"]
         done = run("scan", TWO, *grid, option, 1)
         assert done.returncode == 2 and f"{option} is for one parameter" in done.stderr
 

@@ -524,3 +524,70 @@ def test_a_split_has_two_names_where_the_old_one_acts(tmp_path):
     assert "xsec" not in found
     assert factors_after(tmp_path, "", "split * sr xsec one two 1.1 1.2", "signal").keys() == {"lumi"}
     assert factors_after(tmp_path, "", "split * sr none one two 1.1 1.2 ifexists").keys() == {"lumi", "xsec"}
+
+
+SHAPES = os.path.join(ROOT, "examples", "shapes.txt")
+
+
+def test_a_fit_begins_with_the_parameter_of_interest_and_its_errors():
+    fit = json.loads(run("fit", SHAPES, "--minos", "r", "--json").stdout)
+    r = next(one for one in fit["parameters"] if one["name"] == "r")
+    plain, minos = (run("fit", SHAPES, *more).stdout.splitlines()[2] for more in ([], ["--minos", "r"]))
+    assert plain == f"Parameter of interest: r = {r['value']:.5f} +- {r['error']:.5f}"
+    assert minos == f"{plain}, MINOS {r['minos_down']:.5f} {r['minos_up']:+.5f}"
+
+
+def test_a_bound_before_a_minos_error_is_said_with_the_option_that_moves_it():
+    said = "No MINOS error where a bound comes first: r. --range NAME=LO:HI"
+    text = run("fit", SHAPES, "--minos", "r", "--range", "r=1:20").stdout
+    assert said in text and ", MINOS +0.7" in text.splitlines()[2]
+    assert said not in run("fit", SHAPES, "--minos", "r").stdout
+    assert said not in run("fit", SHAPES, "--range", "r=1:20").stdout
+
+
+def test_a_ranking_ends_with_the_error_and_its_parts():
+    fit = json.loads(run("fit", SHAPES, "--json").stdout)
+    r = next(one for one in fit["parameters"] if one["name"] == "r")
+    alone = run("ranking", SHAPES).stdout.splitlines()
+    assert alone[-1].startswith(f"r = {r['value']:.6g} +- {r['error']:.4g}, of that statistical ")
+    assert alone[-1] in run("ranking", SHAPES, "--groups", "mc=prop_*").stdout.splitlines()
+    bounded = run("ranking", SHAPES, "--range", "r=2:20", "--init", "r=3").stdout
+    assert bounded.rstrip().endswith("All impacts are 0: r stays at its bound")
+
+
+def groups_of(folder, lines, *more):
+    path = folder / "card.txt"
+    path.write_text(card_text("counting.txt") + lines)
+    return run("ranking", path, "--groups", path, "--json", *more)
+
+
+def test_a_card_brings_its_groups(tmp_path):
+    lines = "idle lnN - - - - -\na group = lumi idle\na group += xsec\nrates group = free\n"
+    done = groups_of(tmp_path, lines)
+    groups = json.loads(done.stdout)["breakdown"]["groups"]
+    assert [(one["name"], one["held"]) for one in groups] == [("a", 2), ("rates", 1)]
+    path = tmp_path / "card.txt"
+    by_names = json.loads(run("ranking", path, "--groups", "a=lumi,xsec", "--json").stdout)["breakdown"]
+    assert by_names["groups"][0] == groups[0]
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        ("a group = lumy\n", 'card.txt:18:11: no nuisance is "lumy": mend the name'),
+        ("a group += lumi\n", 'card.txt:18:9: the group "a" has no line above: write = here'),
+        ("a group = lumi\na group = xsec\n", 'card.txt:19:9: the group "a" has a line above: write += here'),
+        ("", "card.txt: there is no group"),
+    ],
+)
+def test_groups_are_refused_with_their_place(tmp_path, lines, message):
+    done = groups_of(tmp_path, lines)
+    assert done.returncode == 3 and message in done.stderr
+
+
+def test_python_has_the_groups_of_a_card():
+    paritas = pytest.importorskip("paritas")
+    groups = paritas.convert.datacard.groups(SHAPES)
+    assert groups == {"theory": ["top_pt", "fakerate"]}
+    found = paritas.Model.from_workspace(SHAPES).breakdown(groups)
+    assert found.groups["theory"] > 0.1

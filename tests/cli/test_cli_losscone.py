@@ -503,6 +503,7 @@ def test_a_search_at_its_limit_says_what_is_left_unproven(days, tmp_path):
 def test_exit_codes(days, tmp_path):
     (tmp_path / "file").write_text("")
     file = days / "3D980116.TAB"
+    fit = ["losscone", "fit", file, "-o", tmp_path]
     for arguments, code, words in (
         (["losscone"], 2, "needs an action"),
         (["losscone", "ft"], 2, "no action 'ft'"),
@@ -519,18 +520,14 @@ def test_exit_codes(days, tmp_path):
         (["losscone", "fit", file, "-o", tmp_path, "--population", "3"], 2, "--population"),
         (["losscone", "fit", file, "-o", tmp_path, "--background", "0"], 2, "--background"),
         (["losscone", "fit", file, "-o", tmp_path, "--draws", "1000000000"], 2, "to 999999999"),
-        (["losscone", "fit", file, "-o", tmp_path, "--draws", "70000"], 2, "to 65536"),
+        ([*fit, "--confidence", "bootstrap", "--draws", "70000"], 2, "to 65536"),
         (["losscone", "fit", file, "-o", tmp_path, "--polarity", "2"], 2, "--polarity"),
         (
             ["kappa", "fit", file, "-o", tmp_path, "--spacecraft-potential", "abc"],
             2,
             "--spacecraft-potential",
         ),
-        (
-            ["losscone", "fit", file, "-o", tmp_path, "--search", "de", "--confidence", "bootstrap"],
-            2,
-            "exact",
-        ),
+        ([*fit, "--search", "de", "--confidence", "bootstrap"], 2, "exact"),
         (["losscone", "fit", file, "-o", tmp_path, "--device", "abacus"], 4, "abacus"),
         (["losscone", "fit", file, "-o", tmp_path, "--attitude", file], 2, "--spice"),
         (["losscone", "profile", file], 2, "--spectrum"),
@@ -737,6 +734,7 @@ def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
     got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *SUN, *speed)
     _, rows = read_csv(tmp_path / "k" / "kappa_1998-01-16.csv")
     assert got["days"][0]["statuses"] == {"fitted": 10}
+    assert got["days"][0]["spacecraft_potentials"] == {"distribution_at_bound": 10}
     assert {
         (row["theta_state"], row["spacecraft_potential_status"], row["spacecraft_potential"]) for row in rows
     } == {("at_lower_bound", "distribution_at_bound", "")}
@@ -749,7 +747,7 @@ def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
         and json.loads(done.stdout)["days"][0]["statuses"] == {"no_spacecraft_potential": 10}
         and "distribution_at_bound 10" in done.stderr
     )
-    one = answer("losscone", "profile", data / "3D980116.TAB", "--spectrum", 1, "--polarity=-1", *speed)
+    one = answer("losscone", "profile", data / "3D980116.TAB", "--spectrum", 1, "--polarity=-1", *SUN, *speed)
     assert (
         one["spacecraft_potential_status"] == "distribution_at_bound" and one["spacecraft_potential"] is None
     )

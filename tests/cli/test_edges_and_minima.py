@@ -534,3 +534,14 @@ def test_a_fit_that_ends_early_is_named_with_its_steepest_parameter(tmp_path):
         assert "paritas: the free fit reached its limit of iterations: 2 NLL falls most with a" in error
     code, _, error = run("hypotest", path)
     assert code == 0 and "reached" not in error
+
+
+def test_qtilde_says_that_its_range_begins_at_0():
+    two = os.path.join(ROOT, "examples", "two_bins.json")
+    told = (
+        "qtilde is defined for best fits from 0 on: give the range a lower end of 0, or take the statistic q"
+    )
+    for command in (["limit"], ["hypotest", "--mu", "1"]):
+        assert told in run(command[0], two, *command[1:], "--range", "mu=-5:10")[2]
+        assert told not in run(command[0], two, *command[1:])[2]
+        assert told not in run(command[0], two, *command[1:], "--range", "mu=-5:10", "--test-stat", "q")[2]

@@ -1,8 +1,13 @@
 """What a physicist types first: titles, hints and refusals of the program."""
 
+import csv
+import gzip
+import io
 import json
 import os
 import subprocess
+import tarfile
+import zipfile
 
 import pytest
 
@@ -68,6 +73,97 @@ def test_a_patch_set_of_q0_has_the_title_p0(tmp_path):
     for statistic, title in ("q0", "p0 observed"), ("qtilde", "CLs observed"):
         header = run("hypotest", base, "--patchset", patches, "--test-stat", statistic).stdout.splitlines()[0]
         assert header.split("  ")[1].strip() == title or title in header
+
+
+def table_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("command", [["limit"], ["hypotest"], ["limit", "--calc", "toys", "--ntoys", "200"]])
+def test_a_patch_set_as_csv_has_the_numbers_of_its_json(tmp_path, command):
+    base, patches = patch_set(tmp_path, SIGNALS, [60.0, 50.0])
+    given = [command[0], base, "--patchset", patches, *command[1:]]
+    rows = table_of(run(*given, "--csv").stdout)
+    lines = [json.loads(line) for line in run(*given, "--json").stdout.splitlines()]
+    assert [row["patch"] for row in rows] == ["m1", "m2"] and [row["m"] for row in rows] == ["0", "1"]
+    for row, line in zip(rows, lines):
+        assert row["status"] == "converged" and row["error"] == ""
+        for key, cell in row.items():
+            name, _, k = key.rpartition("_")
+            if k.isdigit():
+                assert float(cell) == line[name][int(k)]
+            elif isinstance(line.get(key), float):
+                assert float(cell) == line[key]
+        assert {f"{'CLs' if 'mu' in row else 'limit'}_exp_{k}" for k in range(5)} < set(row)
+        assert all(key in line or key.rpartition("_")[0] in line for key in list(row)[2:-1])
+
+
+def test_a_patch_that_fails_keeps_its_line_of_csv(tmp_path):
+    wrong = [{"op": "remove", "path": "/channels/7"}]
+    base, patches = patch_set(tmp_path, {"good": SIGNALS["m1"], "bad_one": wrong}, [60.0, 50.0])
+    done = run("hypotest", base, "--patchset", patches, "--csv")
+    good, bad = table_of(done.stdout)
+    assert done.returncode == 3 and good["status"] == "converged"
+    assert bad["patch"] == "bad_one" and bad["m"] == "1" and bad["status"] == "failed"
+    assert "channels" in bad["error"] and bad["CLs_exp_2"] == ""
+
+
+def test_csv_is_for_whole_patch_sets():
+    assert refusal("limit", WORKSPACE, "--csv") == "paritas: --csv needs --patchset FILE"
+    given = ["limit", "x", "--patchset", "y", "--csv"]
+    assert refusal(*given, "--json") == "paritas: --csv or --json, not both"
+    assert "leave --patch-name out" in refusal(*given, "--patch-name", "m1")
+
+
+def test_a_patch_set_shows_its_values_by_their_labels(tmp_path):
+    base, patches = patch_set(tmp_path, SIGNALS, [60.0, 50.0])
+    shown = run("patchset", "inspect", patches).stdout.splitlines()
+    assert [line.split() for line in shown[-3:]] == [["patch", "m"], ["m1", "0"], ["m2", "1"]]
+    with open(patches, encoding="utf-8") as file:
+        document = json.load(file)
+    document["metadata"]["labels"] = [f"l{k}" for k in range(20)]
+    for patch in document["patches"]:
+        patch["metadata"]["values"] *= 20
+    changed = tmp_path / "changed.json"
+    changed.write_text(json.dumps(document))
+    shown = run("patchset", "inspect", str(changed)).stdout.splitlines()
+    assert [line.split(maxsplit=1) for line in shown[-3:]] == [
+        ["patch", "values"],
+        ["m1", f"[{', '.join(['0'] * 20)}]"],
+        ["m2", f"[{', '.join(['1'] * 20)}]"],
+    ]
+
+
+def test_files_in_each_others_place_are_named(tmp_path):
+    base, patches = patch_set(tmp_path, {"m1": SIGNALS["m1"], "n1": SIGNALS["m2"]}, [60.0, 50.0])
+    patch = tmp_path / "patch.json"
+    patch.write_text(json.dumps(SIGNALS["m1"]))
+    said = refusal("limit", patches, code=3)
+    assert "is a patch set: give it beside its workspace; `paritas patchset inspect " in said
+    assert "is a JSON Patch: give it beside its workspace" in refusal("limit", str(patch), code=3)
+    assert "is a JSON Patch: " in refusal("limit", base, "--patchset", str(patch), code=3)
+    assert "is a workspace and no patch set" in refusal("patchset", "inspect", base, code=3)
+    assert "--patch or --patchset adds the signal to a background" in refusal("limit", base, code=3)
+    said = refusal("limit", base, "--patchset", patches, "--patch-name", "n2", code=3)
+    assert said.endswith(': there is no patch "n2", but "n1"')
+
+
+def test_archives_are_told_with_what_unpacks_them(tmp_path):
+    for name, mode, command in ("a.tar", "w", "tar xf"), ("a.tar.gz", "w:gz", "tar xzf"):
+        with tarfile.open(tmp_path / name, mode) as archive:
+            archive.add(WORKSPACE, "w.json")
+        said = refusal("fit", str(tmp_path / name), code=3)
+        assert said.endswith(f"is a tar archive; run `{command}` on it, and give the workspace inside")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(WORKSPACE, "w.json")
+    assert "is a zip archive; run `unzip` on it" in refusal("fit", str(tmp_path / "a.zip"), code=3)
+    with open(WORKSPACE, "rb") as file:
+        (tmp_path / "a.json.gz").write_bytes(gzip.compress(file.read()))
+    for name, kept in ("a.json.gz", None), ("cut.gz", 30):
+        (tmp_path / name).write_bytes((tmp_path / "a.json.gz").read_bytes()[:kept])
+        assert "is compressed by gzip; run `gunzip` on it first" in refusal(
+            "fit", str(tmp_path / name), code=3
+        )
 
 
 def test_a_whole_patch_set_takes_one_parameter_of_interest(tmp_path):

@@ -222,7 +222,7 @@ def test_an_existing_store_is_resumed_only_when_asked_and_only_by_the_same_run(t
     for changed, word in (
         (["--mu", 2], "mu"),
         (["--seed", 8], "seed"),
-        (["--ntoys", 401], "ntoys"),
+        (["--ntoys", 399], "ntoys"),
         (["--fix-aux"], "fix_aux"),
         (["--test-stat", "q"], "test_statistic"),
         (["--shard", "1/2"], "shard"),
@@ -239,6 +239,42 @@ def test_an_existing_store_is_resumed_only_when_asked_and_only_by_the_same_run(t
     again = answer(*BASE, "--ntoys", 400, *resume)
     assert again["fitted"] == 0 and without(again, OF_THIS_CALL) == without(first, OF_THIS_CALL)
     assert answer(*BASE, "--ntoys", 400, *resume, "--threads", 1)["fitted"] == 0
+
+
+def test_more_toys_keep_the_first_ones(tmp_path):
+    """one machine goes on with its store; the rows are those of the longer run"""
+    whole = answer(*BASE, "--ntoys", 2000, "--store", tmp_path / "whole.db")
+    for few in (10, 200):  # also fewer than the first toys that choose the method
+        path = tmp_path / f"{few}.db"
+        answer(*BASE, "--ntoys", few, "--store", path)
+        longer = answer(*BASE, "--ntoys", 2000, "--store", path, "--resume")
+        assert longer["fitted"] == 2 * (2000 - few)
+        assert without(longer, OF_THIS_CALL) == without(whole, OF_THIS_CALL)
+        assert rows_of(path) == rows_of(tmp_path / "whole.db")
+        refused(
+            3,
+            [*BASE, "--ntoys", few, "--store", path, "--resume"],
+            f"ntoys = 2000, this run has ntoys = {few}",
+        )
+
+
+def test_shards_of_a_longer_run_go_with_those_of_the_first(tmp_path):
+    whole = answer(*BASE, "--ntoys", 2000, "--store", tmp_path / "whole.db")
+    cuts = [(200, i, 2) for i in (1, 2)] + [(2000, i, 20) for i in range(3, 21)]
+    parts = [tmp_path / f"{i}_{of}.db" for _, i, of in cuts]
+    for (n, i, of), part in zip(cuts, parts):
+        answer(*BASE, "--ntoys", n, "--shard", f"{i}/{of}", "--store", part)
+    refused(3, [*BASE, "--ntoys", 2000, "--shard", "1/2", "--store", parts[0], "--resume"], "ntoys = 200")
+    order = parts[5:] + parts[:5]
+    for pool, stores, code, said in (
+        ("all", order, 0, ""),
+        ("part", order[1:], 1, "paritas: the pool is no whole run: 200 of 4000 toys missing"),
+    ):
+        done = run("merge", *stores, "-o", tmp_path / f"{pool}.db", "--json", "--quiet")
+        assert done.returncode == code and done.stderr.startswith(said), done.stderr
+    assert rows_of(tmp_path / "all.db") == rows_of(tmp_path / "whole.db")
+    again = answer(*BASE, "--ntoys", 2000, "--store", tmp_path / "all.db", "--resume")
+    assert again["fitted"] == 0 and without(again, OF_THIS_CALL) == without(whole, OF_THIS_CALL)
 
 
 def test_what_is_no_store_is_3(tmp_path):

@@ -94,7 +94,7 @@ def test_a_missing_limit_has_a_reason(tmp_path):
     found = answer("limit", path)
     assert (found["limit_obs"], found["limit_exp"]) == (None, [None] * 5)
     assert (found["reason_obs"], found["reason_exp"]) == ("none_below_bound", ["none_below_bound"] * 5)
-    assert "Observed: no limit, none_below_bound: CLs stays above the level" in run("limit", path).stdout
+    assert "observed: no limit, none_below_bound: CLs stays above the level" in run("limit", path).stdout
 
 
 def test_a_tested_value_beyond_the_bound_widens_it():
@@ -102,7 +102,10 @@ def test_a_tested_value_beyond_the_bound_widens_it():
     assert (inside["bound_widened"], inside["upper_bound"]) == (False, 10)
     assert (beyond["bound_widened"], beyond["upper_bound"], beyond["status"]) == (True, 20, "converged")
     assert 0 < beyond["CLs_obs"] < inside["CLs_obs"]
-    assert "The upper bound of mu was widened to 20\n" in run("hypotest", TWO, "--mu", 12.5).stdout
+    assert (
+        "The upper bound of mu was widened from 10 to 20, as a tested"
+        in run("hypotest", TWO, "--mu", 12.5).stdout
+    )
     for mu in ("-1", "1e300"):
         done = run("hypotest", TWO, "--mu", mu)
         assert done.returncode == 3 and "lies outside its bounds [0, 10]" in done.stderr
@@ -113,13 +116,13 @@ def test_held_and_scanned_values_widen_the_bound_as_tested_ones():
     tested, scanned = answer("hypotest", TWO, "--mu", 20), run("scan", TWO, "--par", "mu=0:20:2", "--json")
     q = [point["q"] for point in json.loads(scanned.stdout)["points"]]
     assert q == [pytest.approx(0.0, abs=1e-9), pytest.approx(tested["q"])]
-    assert "the upper bound of mu was widened to 20\n" in scanned.stderr
+    assert "the upper bound of mu was widened from 10 to 20, as a tested" in scanned.stderr
     held = run("fit", TWO, "--fix", "mu=20", "--json")
     assert json.loads(held.stdout)["twice_nll"] - free == pytest.approx(tested["q"])
-    assert "the upper bound of mu was widened to 20\n" in held.stderr
+    assert "the upper bound of mu was widened from 10 to 20, where --fix" in held.stderr
     toys = run("hypotest-toys", TWO, "--mu", 20, "--ntoys", 5, "--json")
     assert json.loads(toys.stdout)["q"] == pytest.approx(tested["q"])
-    assert "widened to 20" in toys.stderr
+    assert "widened from 10 to 20" in toys.stderr
     for command in (("scan", TWO, "--par", "mu=-1:20:2"), ("hypotest-toys", TWO, "--mu", -1)):
         assert "mu = -1 lies outside its bounds [0, 10]" in run(*command).stderr
     for command in (("scan", TWO, "--par", "mu=0:1e8:2"), ("hypotest", TWO, "--mu", "1e8")):

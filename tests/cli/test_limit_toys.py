@@ -26,6 +26,14 @@ def answer(*arguments, code=0):
     return json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("ntoys", [20, 100])
+def test_expected_limits_by_few_toys_ascend_and_say_so(ntoys):
+    done = run("limit", TWO, "--calc", "toys", "--ntoys", ntoys, "--json")
+    band = json.loads(done.stdout)
+    assert band["limit_exp"] == sorted(band["limit_exp"]) and False in band["reached_exp"]
+    assert "expected limits were out of order, as toys are few" in done.stderr
+
+
 def refused(code, arguments, *words):
     done = run(*arguments)
     assert (done.returncode, done.stdout) == (code, ""), (arguments, done.returncode, done.stderr)

@@ -170,6 +170,14 @@ def test_a_masked_channel_has_no_degree_of_freedom(tmp_path):
         json.loads(run("compatibility", path, *words, "--json").stdout) for words in ([], ["--mask", "other"])
     )
     assert (whole["ndof"], len(whole["groups"])) == (1, 2) and (part["ndof"], len(part["groups"])) == (0, 1)
+    both = run("compatibility", path).stdout
+    assert "at_lower_bound" in both and "--toys gives p without the formula" in both
+    shown = json.loads(run("predict", path, "--mask", "other", "--json").stdout)["channels"]
+    assert [one["name"] for one in shown if one["masked"]] == ["other"]
+    for command in ("predict", "inspect"):
+        lines = run(command, path, "--mask", "other").stdout.splitlines()
+        others = [line for line in lines if line.startswith("other ")]
+        assert others and all(line.endswith("masked") for line in others)
 
 
 def test_the_statistic_of_gof_is_that_of_its_algorithm():
@@ -306,3 +314,15 @@ def test_combined_cards_have_the_histograms_beside_them(tmp_path):
 def test_injected_counts_are_no_count_of_fits():
     done = run("losscone", "inject", "--counts", "--sweeps", 2, "--quiet")
     assert done.stderr == "" and done.stdout
+
+
+# ---- times ----
+
+
+def test_an_operation_that_takes_too_long_is_given_up():
+    done = run("bench", TWO, "--seconds", "1e-6", "--threads", 1)
+    row = next(line for line in done.stdout.splitlines() if line.startswith("1000 toys"))
+    assert done.returncode == 0 and "> 4e-05 s" in row
+    rows = json.loads(run("bench", TWO, "--seconds", "1e-6", "--json").stdout)["operations"]
+    assert [one["seconds"] for one in rows if one["operation"] == "1000 toys"] == [None]
+    assert all((one["seconds"] is None) == (one["longer_than"] is not None) for one in rows)

@@ -271,6 +271,29 @@ TEST(names_and_scales_of_bins_are_listed)
     paritas_workspace_free(made);
 }
 
+TEST(groups_of_nuisances_are_listed)
+{
+    const char *card = PARITAS_SOURCE_DIR "/examples/shapes.txt";
+    paritas_workspace *groups;
+    ASSERT_OK(&context, paritas_datacard_groups(&context, FOLDER "counting.txt", &groups));
+    assert_int_equal(groups->root->count, 0);
+    paritas_workspace_free(groups);
+    ASSERT_OK(&context, paritas_datacard_groups(&context, card, &groups));
+    const struct json *theory = json_get(groups->root, "theory");
+    assert_int_equal(theory->count, 2);
+    assert_true(json_text_is(json_at(theory, 1), "fakerate"));
+    paritas_workspace_free(groups);
+    for (long n = 1;; n++) {
+        fresh(NULL);
+        ledger.fail_at = n;
+        const paritas_status status = paritas_datacard_groups(&context, card, &groups);
+        paritas_workspace_free(groups);
+        assert_int_equal(ledger.live, 0);
+        if (!status) break;
+        assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+    }
+}
+
 TEST(the_first_character_tells_a_card_from_json)
 {
     paritas_workspace *made;
@@ -398,6 +421,7 @@ int main(void)
         CASE(a_measurement_of_two_widths_has_their_ratio),
         CASE(a_masked_channel_is_marked),
         CASE(names_and_scales_of_bins_are_listed),
+        CASE(groups_of_nuisances_are_listed),
         CASE(the_first_character_tells_a_card_from_json),
         CASE(what_is_no_card_is_refused),
         CASE(wrong_options_are_refused),

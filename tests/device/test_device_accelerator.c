@@ -60,21 +60,32 @@ static paritas_status evaluate(const struct setting *s, double *nll)
                             SIZED(paritas_evaluate_answers, .twice_nll = nll));
 }
 
-/* The same on the CPU. */
+/* From set_up to tear_down, but on the CPU. Returns the accelerator, for end_on_cpu. */
+static struct paritas_device *set_up_on_cpu(struct setting *s, unsigned precision)
+{
+    const struct device_request request = {.precision = precision, .threads = 1};
+    struct paritas_device *cpu;
+    fake_reset();
+    set_up(s, precision, 0, NULL);
+    struct paritas_device *accelerator = s->context->device;
+    assert_int_equal(device_open(s->context, "cpu", &request, &cpu), PARITAS_OK);
+    s->context->device = cpu;
+    return accelerator;
+}
+
+static void end_on_cpu(struct setting *s, struct paritas_device *accelerator)
+{
+    device_close(s->context->device);
+    s->context->device = accelerator;
+    tear_down(s);
+}
+
 static void expect(unsigned precision, double *nll)
 {
     struct setting s;
-    fake_reset();
-    set_up(&s, precision, 0, NULL);
-    struct paritas_device *device = s.context->device;
-    struct paritas_device *cpu;
-    const struct device_request request = {.precision = precision, .threads = 1};
-    assert_int_equal(device_open(s.context, "cpu", &request, &cpu), PARITAS_OK);
-    s.context->device = cpu;
+    struct paritas_device *accelerator = set_up_on_cpu(&s, precision);
     assert_int_equal(evaluate(&s, nll), PARITAS_OK);
-    device_close(cpu);
-    s.context->device = device;
-    tear_down(&s);
+    end_on_cpu(&s, accelerator);
 }
 
 TEST(results_do_not_depend_on_chunks)
@@ -367,6 +378,87 @@ TEST(a_cache_that_cannot_be_written_is_no_error)
     for (size_t k = 0; k < COUNT(nowhere); k++) assert_int_equal(compiled(nowhere[k], 64), 2);
 }
 
+/* ---- jobs that may take long ---- */
+
+#define FITS 3
+struct fits {
+    paritas_fit_result results[FITS];
+    double parameters[FITS * 64];
+};
+
+static int stop_at(void *user, uint64_t done, uint64_t total)
+{
+    unsigned *left = user;
+    (void)done;
+    (void)total;
+    return *left == 0 ? 0 : --*left == 0;
+}
+
+/* By differential evolution, from starts further and further away. */
+static paritas_status evolve(const struct setting *s, struct fits *fits)
+{
+    double starts[FITS * 64];
+    paritas_job jobs[FITS];
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    options.minimizer = PARITAS_MINIMIZER_DE;
+    options.population = 8;
+    options.max_iterations = 300;
+    memset(fits, 0, sizeof *fits);
+    for (size_t k = 0; k < FITS; k++) {
+        fits->results[k].size = sizeof fits->results[k];
+        jobs[k] = (paritas_job)PARITAS_JOB_DEFAULT;
+        jobs[k].start = starts + k * s->parameters;
+        for (size_t i = 0; i < s->parameters; i++)
+            starts[k * s->parameters + i] = paritas_model_suggested_init(s->model)[i] + 0.01 * (double)k;
+    }
+    return paritas_fit(s->context, s->model, &options, FITS, jobs,
+                       SIZED(paritas_fit_answers, .results = fits->results, .parameters = fits->parameters));
+}
+
+static void evolve_on_cpu(unsigned precision, struct fits *fits)
+{
+    struct setting s;
+    struct paritas_device *accelerator = set_up_on_cpu(&s, precision);
+    assert_int_equal(evolve(&s, fits), PARITAS_OK);
+    end_on_cpu(&s, accelerator);
+}
+
+TEST(an_evolution_in_pieces_has_the_bits_of_one_launch)
+{
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        struct fits wanted, got;
+        evolve_on_cpu(precision, &wanted);
+        assert_true(wanted.results[0].iterations > 8);
+        for (uint32_t teams = 1; teams <= FITS; teams += 2) {
+            struct setting s;
+            fake_reset();
+            set_up(&s, precision, 0, NULL);
+            fake.teams_most = teams;
+            assert_int_equal(evolve(&s, &got), PARITAS_OK);
+            assert_true(fake.runs >= 4);
+            assert_memory_equal(&got, &wanted, sizeof got);
+            tear_down(&s);
+        }
+    }
+}
+
+TEST(an_evolution_is_cancelled_between_its_pieces)
+{
+    for (unsigned pieces = 1; pieces <= 4; pieces++) {
+        struct setting s;
+        struct fits fits;
+        unsigned left = pieces;
+        fake_reset();
+        set_up(&s, 64, 0, NULL);
+        s.context->progress = stop_at;
+        s.context->progress_user = &left;
+        assert_int_equal(evolve(&s, &fits), PARITAS_CANCELLED);
+        assert_int_equal(fake.runs, pieces);
+        assert_int_equal(evolve(&s, &fits), PARITAS_OK); /* asks no more, and all is well */
+        tear_down(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +476,8 @@ int main(void)
         cmocka_unit_test(what_is_no_file_is_a_miss),
         cmocka_unit_test(a_binary_that_is_refused_is_compiled_again),
         cmocka_unit_test(a_cache_that_cannot_be_written_is_no_error),
+        cmocka_unit_test(an_evolution_in_pieces_has_the_bits_of_one_launch),
+        cmocka_unit_test(an_evolution_is_cancelled_between_its_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,12 +175,34 @@ TEST(from_a_minimum_on_surfaces_the_nll_falls_in_no_direction)
     assert_true(unsettled <= UNSETTLED_MOST);
 }
 
+/* A walk counts as Newton's method does. */
+TEST(no_fit_has_more_iterations_than_it_is_given)
+{
+    int limited = 0;
+    for (int seed = 0; seed < MODELS / 3; seed++) {
+        struct fixture f = random_model((uint64_t)seed, seed % 2);
+        for (unsigned most = 8; most <= 48; most += 8) {
+            paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+            paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+            const paritas_job job = PARITAS_JOB_DEFAULT;
+            options.max_iterations = most;
+            ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                             SIZED(paritas_fit_answers, .results = &result)));
+            if (result.status != PARITAS_FIT_CONVERGED) assert_true(result.iterations <= most);
+            limited += result.status == PARITAS_FIT_AT_ITERATION_LIMIT && most > 30;
+        }
+        free_fixture(&f);
+    }
+    assert_true(limited > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_minimum_on_a_surface_is_its_point_nearest_to_the_constraints),
         cmocka_unit_test(beside_a_surface_a_fit_ends_where_the_slope_is_0),
         cmocka_unit_test(from_a_minimum_on_surfaces_the_nll_falls_in_no_direction),
+        cmocka_unit_test(no_fit_has_more_iterations_than_it_is_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

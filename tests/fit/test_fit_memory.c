@@ -100,19 +100,18 @@ static paritas_status take_templates(struct run *run)
     return status;
 }
 
-/* Toys without fits, written and read. */
-static paritas_status take_data(struct run *run)
+typedef paritas_status write_data(paritas_context *context, const paritas_model *model,
+                                  const paritas_toy_data *data, char **text, size_t *length);
+
+static paritas_status write_and_read(struct run *run, const paritas_toy_data *data, write_data *written)
 {
-    static const char path[] = "test_fit_memory.json";
-    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_toy_data *data = NULL, *read = NULL;
+    static const char path[] = "test_fit_memory.data";
+    paritas_toy_data *read = NULL;
     char *text = NULL;
     size_t length = 0;
-    options.n = 3;
-    paritas_status status = paritas_generate(run->context, run->model, NULL, NULL, &options, &data);
-    if (status == PARITAS_OK) status = paritas_toy_data_write(run->context, run->model, data, &text, &length);
+    paritas_status status = written(run->context, run->model, data, &text, &length);
     if (status == PARITAS_OK) {
-        FILE *file = fopen(path, "w");
+        FILE *file = fopen(path, "wb");
         assert_non_null(file);
         assert_int_equal(fwrite(text, 1, length, file), length);
         fclose(file);
@@ -121,6 +120,18 @@ static paritas_status take_data(struct run *run)
     }
     paritas_text_free(run->context, text);
     paritas_toy_data_free(read);
+    return status;
+}
+
+/* Toys without fits, written and read. */
+static paritas_status take_data(struct run *run)
+{
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    paritas_toy_data *data = NULL;
+    options.n = 3;
+    paritas_status status = paritas_generate(run->context, run->model, NULL, NULL, &options, &data);
+    if (status == PARITAS_OK) status = write_and_read(run, data, paritas_toy_data_write);
+    if (status == PARITAS_OK) status = write_and_read(run, data, paritas_toy_data_pack);
     paritas_toy_data_free(data);
     return status;
 }

@@ -1,28 +1,9 @@
 /* fuzz_root.c: any bytes are a ROOT file whose histograms are read whole, or refused by name. */
-#include "fuzzing.h"
+#define _GNU_SOURCE /* mkstemp */
+#include "fuzz_file.h"
 #include "root/root_file.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char path[] = "/tmp/fuzz_root_XXXXXX";
-
-static void remove_file(void)
-{
-    unlink(path);
-}
-
-static void write_file(const uint8_t *data, size_t size)
-{
-    static int descriptor = -1;
-    if (descriptor < 0) {
-        descriptor = mkstemp(path);
-        atexit(remove_file);
-    }
-    check(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, data, size, 0) == (ssize_t)size);
-}
 
 static void check_numbers(const struct root_histogram *histogram)
 {
@@ -38,7 +19,7 @@ static void check_numbers(const struct root_histogram *histogram)
 static void check_refusal(const paritas_context *context, paritas_status status)
 {
     check((status == PARITAS_INVALID_INPUT || status == PARITAS_NOT_FOUND) &&
-          strncmp(context->message, path, strlen(path)) == 0);
+          strncmp(context->message, fuzz_path, strlen(fuzz_path)) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -46,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const names[] = {"a", "b", "c", "d/a", "d/e/b"};
     paritas_context context = fuzz_context();
     struct root_file *file;
-    write_file(data, size);
-    const paritas_status status = root_file_open(&context, path, &file);
+    fuzz_write(data, size);
+    const paritas_status status = root_file_open(&context, fuzz_path, &file);
     if (status) check_refusal(&context, status);
     for (size_t k = 0; file && k < COUNT_OF(names); k++) {
         struct arena arena;

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from statistics import NormalDist
+from lowest import Known, cls_of_tails, observed_shift
 
 WRONG = 1e-3  # in twice the NLL: smaller gaps change no printed digit
 
@@ -33,6 +33,19 @@ class Profiles:
             if free and self._found[held].value < free.value - free.tolerance:
                 self._found[()] = self.reference.lowest_held({}, hints=self._found[held].distinct(3))
         return self._found[held]
+
+    def surely(self, held):
+        """The same by more starts, before an answer is called wrong: the program may know a lower point."""
+        known = self.lowest(held)
+        more = self.reference.thorough().lowest_held(dict(held), hints=known.distinct(3))
+        return more if more.value < known.value else known
+
+    def rise(self, held, expected, tolerance):
+        """How far the lowest point rises above the free fit."""
+        rise = self.lowest(held).value - self.lowest().value
+        if abs(rise - expected) <= tolerance:
+            return rise
+        return self.surely(held).value - self.lowest().value
 
 
 def profiles_of(seen):
@@ -73,6 +86,9 @@ def ranking(seen):
     command, poi = seen.run.command("ranking"), p.reference.poi
     free = p.lowest()
     best = equal_point(p, free)
+    if math.isnan(best.errors[poi]) and p.reference.lower[poi] < best.point[poi] < p.reference.upper[poi]:
+        seen.counts["rankings of a flat parameter"] += 1  # it has no best value to move away from
+        return
     for entry in answer["entries"]:
         index = p.names.index(entry["name"])
         width = p.reference.model.constraint_widths[index]
@@ -92,9 +108,10 @@ def ranking(seen):
             near = [point[poi] for point in known.equals()]
             if not near or min(abs(mu - other) for other in near) <= 1e-3 * (1 + abs(mu)):
                 continue
-            at = p.lowest(
-                [(index, value), (poi, min(max(mu, p.reference.lower[poi]), p.reference.upper[poi]))]
-            )
+            held = [(index, value), (poi, min(max(mu, p.reference.lower[poi]), p.reference.upper[poi]))]
+            at = p.lowest(held)
+            if at.value - known.value > WRONG:
+                at = p.surely(held)
             if at.value - known.value > WRONG:
                 wrong(
                     seen,
@@ -133,9 +150,9 @@ def minos(seen):
             if one.get(key) is None:
                 continue
             index = p.names.index(one["name"])
-            at = p.lowest([(index, one["value"] + one[key])])
-            if abs(at.value - free.value - 1.0) > 2e-3:
-                words = f"{key} of {one['name']} {one[key]:.6g}: rise {at.value - free.value:.5g}"
+            rise = p.rise([(index, one["value"] + one[key])], 1.0, 2e-3)
+            if abs(rise - 1.0) > 2e-3:
+                words = f"{key} of {one['name']} {one[key]:.6g}: rise {rise:.5g}"
                 wrong(seen, what, answer, command, words)
                 return
 
@@ -164,21 +181,21 @@ def contour(seen):
                 f"{len(failed)} of {len(points)}",
             )
         )
-    free = p.lowest()
     for point in points:
         if point["status"] != "converged":
             continue
         if point["q"] is None:
             wrong(seen, what, answer, seen.run.command("contour", *command), "converged without q")
             return
-        at = p.lowest([(p.reference.poi, point["values"][0]), (other, point["values"][1])])
-        if abs(at.value - free.value - point["q"]) > WRONG:
+        held = [(p.reference.poi, point["values"][0]), (other, point["values"][1])]
+        rise = p.rise(held, point["q"], WRONG)
+        if abs(rise - point["q"]) > WRONG:
             wrong(
                 seen,
                 what,
                 answer,
                 seen.run.command("contour", *command),
-                f"q {point['q']:.6g} for {at.value - free.value:.6g} at {point['values']}",
+                f"q {point['q']:.6g} for {rise:.6g} at {point['values']}",
             )
             return
 
@@ -229,17 +246,28 @@ def limits(seen):
         if value is None:
             continue
         known = seen.known_at(value)
-        levels = [cls_of(k, q, a) for q in known.q(value) for a in known.q_asimov(value)]
-        if levels and min(abs(level - 0.05) for level in levels) > 1e-3:
-            wrong(seen, what, answer, command, f"curve {k}: {value:.6g} has CLs {levels}")
-            return
+        if is_level(levels_of(known, k, value)):
+            continue
+        levels = levels_of(Known(known.reference.thorough()), k, value)  # the program may know a lower one
+        if is_level(levels):
+            seen.counts["six limits right by ten times the starts alone"] += 1
+            continue
+        wrong(seen, what, answer, command, f"curve {k}: {value:.6g} has CLs {levels}")
+        return
 
 
-def cls_of(k, q, q_asimov):
-    """Of curve k: expected at k - 2 sigma, or the observed one."""
-    u, a = q**0.5, q_asimov**0.5
-    t = 2.0 - k if k < 5 else (u * u - a * a) / (2 * a) if u > a > 0 else u - a
-    return NormalDist().cdf(-(t + a)) / max(NormalDist().cdf(-t), 1e-300)
+def levels_of(known, k, mu):
+    """CLs of curve k at mu: expected at k - 2 sigma, or the observed one. One for each pair of equal
+    minima."""
+    return [
+        cls_of_tails(2.0 - k if k < 5 else observed_shift(q, q_asimov), q_asimov)
+        for q in known.q(mu)
+        for q_asimov in known.q_asimov(mu)
+    ]
+
+
+def is_level(levels):
+    return not levels or min(abs(level - 0.05) for level in levels) <= 1e-3
 
 
 def scans(seen):

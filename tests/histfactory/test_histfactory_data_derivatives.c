@@ -77,6 +77,11 @@ static const char laws_text[] = WORKSPACE
     "\"sigmas\": [1.5]}, "
     "{\"name\": \"k\", \"constraint\": {\"type\": \"poisson\"}, \"auxdata\": [90], \"factors\": [88]}" END;
 
+/* The same with correlated measurements. */
+static const char correlated_text[] = WORKSPACE
+    "], \"correlations\": [{\"name\": \"four\", \"parameters\": [\"tune\", \"lumi\", \"jes\", \"theory\"], "
+    "\"correlation\": [[1, 0.3, -0.5, 0.1], [0.3, 1, 0.2, 0], [-0.5, 0.2, 1, 0.6], [0.1, 0, 0.6, 1]]}" END;
+
 static const paritas_template all_templates[] = {
     {PARITAS_TEMPLATE_NOMINAL, "SR", "signal", NULL},
     {PARITAS_TEMPLATE_HISTOSYS_UP, "SR", "signal", "jes"},
@@ -275,6 +280,7 @@ TEST(derivatives_are_those_of_the_answers)
     check(workspace_text, &options, 1, 0.6, worst);
     check(workspace_text, &options, 2, 2.5, worst);
     check(laws_text, &options, 5, 0.8, worst);
+    check(correlated_text, &options, 8, 1.5, worst);
     static const char *const factors[] = {"0", "2c", "6", "1", NULL}, *const shifts[] = {"2c", "0", "4p",
                                                                                          NULL};
     char coded[2 * sizeof laws_text];

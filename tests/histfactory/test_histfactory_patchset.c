@@ -50,7 +50,7 @@ TEST(patches_are_counted_named_and_applied)
     paritas_workspace_free(patched);
     assert_int_equal(paritas_patchset_apply(&context, workspace, set, "c", &patched), PARITAS_NOT_FOUND);
     assert_null(patched);
-    assert_string_equal(context.message, "test.json: there is no patch \"c\"");
+    assert_string_equal(context.message, "test.json: there is no patch \"c\", but \"a\", \"b\"");
     paritas_workspace_free(workspace);
     paritas_workspace_free(same);
     paritas_workspace_free(set);

@@ -15,14 +15,19 @@ struct fixture {
 };
 
 /* From the text of a workspace; with a context of its own. */
-static inline struct fixture make_fixture(const char *text)
+static inline struct fixture make_fixture_with(const paritas_options *options, const char *text)
 {
     struct fixture f = {0};
-    assert_int_equal(paritas_open(NULL, &f.context), PARITAS_OK);
+    assert_int_equal(paritas_open(options, &f.context), PARITAS_OK);
     if (paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, NULL, &f.model) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
     return f;
+}
+
+static inline struct fixture make_fixture(const char *text)
+{
+    return make_fixture_with(NULL, text);
 }
 
 static inline void free_fixture(struct fixture *f)
@@ -34,7 +39,8 @@ static inline void free_fixture(struct fixture *f)
 }
 
 /* One bin: n observed, mu s + b expected. `lower`, `upper`: bounds of mu. */
-static inline struct fixture counting(double n, double s, double b, double lower, double upper)
+static inline struct fixture counting_with(const paritas_options *options, double n, double s, double b,
+                                           double lower, double upper)
 {
     char text[1024];
     snprintf(text, sizeof text,
@@ -52,7 +58,12 @@ static inline struct fixture counting(double n, double s, double b, double lower
              : upper < 1.0 ? upper
                            : 1.0,
              lower, upper);
-    return make_fixture(text);
+    return make_fixture_with(options, text);
+}
+
+static inline struct fixture counting(double n, double s, double b, double lower, double upper)
+{
+    return counting_with(NULL, n, s, b, lower, upper);
 }
 
 /* Twice the logarithm of the likelihood ratio of rates n and lambda at n observed. */

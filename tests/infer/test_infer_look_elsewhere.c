@@ -170,9 +170,22 @@ TEST(wrong_requests_are_named)
     assert_int_equal(look(context, &wrong, &answer), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "no parameter of interest"));
     wrong = models;
-    wrong.background = NULL;
-    assert_int_equal(look(context, &wrong, &answer), PARITAS_INVALID_ARGUMENT);
-    assert_non_null(strstr(paritas_error_message(context), "background"));
+    free_models(&models);
+    paritas_close(context);
+}
+
+TEST(without_a_background_the_first_point_stands_for_it)
+{
+    paritas_context *context;
+    struct answer found, wanted;
+    assert_int_equal(paritas_open(NULL, &context), PARITAS_OK);
+    struct models models = make_models(context), bare = models;
+    bare.background = NULL;
+    assert_int_equal(look(context, &bare, &found), PARITAS_OK);
+    bare.background = models.points[0];
+    assert_int_equal(look(context, &bare, &wanted), PARITAS_OK);
+    assert_memory_equal(&found, &wanted, sizeof found);
+    assert_int_equal(found.result.n, TOYS);
     free_models(&models);
     paritas_close(context);
 }
@@ -183,6 +196,7 @@ int main(void)
         cmocka_unit_test(kernels_and_threads_make_no_difference),
         cmocka_unit_test(every_request_may_fail),
         cmocka_unit_test(wrong_requests_are_named),
+        cmocka_unit_test(without_a_background_the_first_point_stands_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,15 @@ static paritas_status call_toy_data_write(const struct fixture *f, struct callin
     return status;
 }
 
+static paritas_status call_toy_data_pack(const struct fixture *f, struct calling *c)
+{
+    char *bytes;
+    size_t length;
+    const paritas_status status = paritas_toy_data_pack(f->context, f->model, &c->toy_data, &bytes, &length);
+    paritas_text_free(f->context, bytes);
+    return status;
+}
+
 static paritas_status call_hypotest_toys(const struct fixture *f, struct calling *c)
 {
     return paritas_hypotest_toys(f->context, f->model, c->jobs, PARITAS_STATISTIC_QTILDE, 1.0,
@@ -283,6 +292,12 @@ static paritas_status call_toys(const struct fixture *f, struct calling *c)
 static paritas_status call_gof_toys(const struct fixture *f, struct calling *c)
 {
     return paritas_gof_toys(f->context, f->model, c->jobs, &c->toys_options, &c->gof_toys, &c->gof);
+}
+
+static paritas_status call_compatibility_toys(const struct fixture *f, struct calling *c)
+{
+    return paritas_compatibility_toys(f->context, f->model, c->jobs, f->model, &c->toys_options, &c->gof_toys,
+                                      &c->compatible, c->groups);
 }
 
 static paritas_status call_store_hypotest(const struct fixture *f, struct calling *c)
@@ -344,6 +359,7 @@ static const struct {
     TAKES(generate, "request", paritas_toys_request, toys_request),
     TAKES(generate, "options", paritas_toys_options, toys_options),
     TAKES(toy_data_write, "data", paritas_toy_data, toy_data),
+    TAKES(toy_data_pack, "data", paritas_toy_data, toy_data),
     TAKES(gof, "job", paritas_job, jobs),
     TAKES(gof, "result", paritas_gof_result, gof),
     TAKES(hypotest_toys, "job", paritas_job, jobs),
@@ -367,6 +383,11 @@ static const struct {
     TAKES(gof_toys, "options", paritas_toys_options, toys_options),
     TAKES(gof_toys, "result", paritas_gof_toys_result, gof_toys),
     TAKES(gof_toys, "gof", paritas_gof_result, gof),
+    TAKES(compatibility_toys, "job", paritas_job, jobs),
+    TAKES(compatibility_toys, "options", paritas_toys_options, toys_options),
+    TAKES(compatibility_toys, "result", paritas_gof_toys_result, gof_toys),
+    TAKES(compatibility_toys, "observed", paritas_compatibility_result, compatible),
+    TAKES(compatibility_toys, "groups", paritas_compatibility_group, groups),
     TAKES(store_hypotest, "result", paritas_hypotest_toys_result, test_toys),
 };
 

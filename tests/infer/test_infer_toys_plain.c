@@ -565,16 +565,19 @@ TEST(a_minimum_at_the_edge_of_the_domain_is_found)
 
 /* ---- data ---- */
 
+typedef paritas_status write_data(paritas_context *context, const paritas_model *model,
+                                  const paritas_toy_data *data, char **text, size_t *length);
+
 /* Writes the data to a file and reads them. */
-static paritas_toy_data *through_a_file(const struct fixture *f, const paritas_toy_data *data)
+static paritas_toy_data *through_a_file(const struct fixture *f, const paritas_toy_data *data,
+                                        write_data *written)
 {
     char path[] = "/tmp/paritas_data_XXXXXX", *text;
     size_t length;
     paritas_toy_data *read = NULL;
     const int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
-    ASSERT_OK(f->context, paritas_toy_data_write(f->context, f->model, data, &text, &length));
-    assert_int_equal(strlen(text), length);
+    ASSERT_OK(f->context, written(f->context, f->model, data, &text, &length));
     assert_int_equal(write(descriptor, text, length), length);
     close(descriptor);
     paritas_text_free(f->context, text);
@@ -599,11 +602,16 @@ TEST(data_of_toys_come_back_from_a_file_and_have_the_same_fits)
     const paritas_toys_options options = toys_options(50, 21);
     paritas_toy_data *data = NULL;
     ASSERT_OK(f.context, paritas_generate(f.context, f.model, NULL, NULL, &options, &data));
-    paritas_toy_data *read = through_a_file(&f, data);
+    paritas_toy_data *read = through_a_file(&f, data, paritas_toy_data_write);
+    paritas_toy_data *packed = through_a_file(&f, data, paritas_toy_data_pack);
     struct taken toys = run_toys(&f, NULL, NULL, NULL, 0, &options, NULL, NULL);
     assert_true(data->n == 50 && read->n == 50 && read->first == 0 && read->seed == 21);
     assert_memory_equal(read->rows, data->rows, 50 * n_data * sizeof(double));
     assert_memory_equal(read->point, data->point, n * sizeof(double));
+    assert_memory_equal(packed->rows, data->rows, 50 * n_data * sizeof(double));
+    assert_memory_equal(packed->point, data->point, n * sizeof(double));
+    assert_true(packed->seed == 21 && strcmp(packed->model, data->model) == 0);
+    paritas_toy_data_free(packed);
     for (size_t i = 0; i < data->n; i++) {
         paritas_fit_result one, other;
         double values[PARAMETERS_MOST] = {0}, others[PARAMETERS_MOST] = {0};

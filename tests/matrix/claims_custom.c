@@ -1,10 +1,32 @@
 /* claims_custom.c: models that users wrote (docs/models.md) have the CPU's bits. */
 #include "matrix/matrix.h"
 #include "model/bits.h"
+#include "paritas_sample.h"
 
 typedef paritas_model_description (*describe)(void);
 
-enum { VALUES = 1, HESSIAN = 2, NEWTON = 4, ALL_MINIMISERS = 8 };
+enum { VALUES = 1, HESSIAN = 2, NEWTON = 4, ALL_MINIMISERS = 8, CHAINS = 16 };
+
+/* A few draws of a few chains. */
+static void append_chains(const struct custom *c, struct results *results)
+{
+    enum { N = 3, DRAWS = 5 };
+    double parameters[N * DRAWS * PEAK_PARAMETERS] = {0};
+    paritas_draw draws[N * DRAWS] = {0};
+    paritas_chain chains[N] = {PARITAS_INIT(paritas_chain)};
+    paritas_sample_options options = PARITAS_SAMPLE_OPTIONS_DEFAULT;
+    options.chains = N;
+    options.draws = DRAWS;
+    options.warmup = 5;
+    options.max_depth = 4;
+    spoil_memory(c->context);
+    ASSERT_OK(c->context, paritas_sample(c->context, c->model, NULL, &options,
+                                         SIZED(paritas_sample_answers, .parameters = parameters,
+                                               .draws = draws, .chains = chains)));
+    append_bytes(results, parameters, sizeof parameters);
+    append_bytes(results, draws, sizeof draws);
+    append_bytes(results, chains, sizeof chains);
+}
 
 static void ask(const struct cell *cell, paritas_context *context, unsigned parts, struct results *results)
 {
@@ -16,9 +38,10 @@ static void ask(const struct cell *cell, paritas_context *context, unsigned part
     ASSERT_OK(context, paritas_model_define(context, &description, &c.model));
     bits.n = 0;
     bits_rows(&c, rows);
-    bits_of_values(&c, rows, parts & HESSIAN, &bits);
+    if (parts & VALUES) bits_of_values(&c, rows, parts & HESSIAN, &bits);
     for (unsigned m = 0; m < minimisers; m++) bits_of_fits(&c, (paritas_minimizer)m, rows, false, &bits);
     append_bytes(results, bits.number, bits.n * sizeof *bits.number);
+    if (parts & CHAINS) append_chains(&c, results);
     paritas_model_free(c.model);
 }
 
@@ -34,6 +57,10 @@ CLAIM(whole_fits_are_the_cpus)
 CLAIM(all_answers_are_the_cpus)
 {
     matrix_compare(*state, ask, VALUES | HESSIAN | ALL_MINIMISERS);
+}
+CLAIM(chains_are_the_cpus)
+{
+    matrix_compare(*state, ask, CHAINS);
 }
 
 static const describe peak = peak_description, onoff = onoff_description, decay = decay_description;
@@ -52,6 +79,9 @@ void add_custom(struct matrix *matrix)
 {
     ADD(matrix, all_answers_are_the_cpus, models, COUNT(models), texts, COUNT(texts));
     ADD(matrix, all_answers_are_the_cpus, models, COUNT(models), devices, COUNT(devices));
+    ADD(matrix, chains_are_the_cpus, models, COUNT(models), texts, 2);
+    ADD(matrix, chains_are_the_cpus, models, COUNT(models), devices, 1);
+    ADD(matrix, chains_are_the_cpus, models, COUNT(models), &team, 1);
     ADD(matrix, values_are_the_cpus, &models[0], 1, &alone, 1);
     ADD(matrix, whole_fits_are_the_cpus, &models[0], 1, &team, 1);
     ADD(matrix, values_are_the_cpus, &models[1], 1, &floats, 1);

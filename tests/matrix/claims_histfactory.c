@@ -17,7 +17,7 @@ struct source {
     uint64_t seed;
     bool has_poi, mcstat, cards;
     int normsys_code, histosys_code, clips, templates;
-    bool functions;
+    const char *config; /* in place of the small model's `"parameters": [` */
 };
 
 static const paritas_template templates[] = {
@@ -37,23 +37,39 @@ static bool is_here(const struct published *analysis)
     return true;
 }
 
-/* The small model, in which a normfactor is a function: of another function, of parameters of all kinds, and
- * of some that act nowhere else. */
-static char *with_functions(void)
+/* A normfactor is a function: of another function, of parameters of all kinds, and of some that act nowhere
+ * else. */
+#define FUNCTIONS                                                                             \
+    "\"functions\": [{\"name\": \"k\", \"expression\": \"sqrt(one) * exp(0.1*two) / (1 "      \
+    "+ 0.2*jes^2) + l\"}, {\"name\": \"l\", \"expression\": \"0.02*mu*theory + "              \
+    "0.1*log(1.5 + one^two - jer/9)\"}], \"parameters\": [{\"name\": \"one\"}, {\"name\": "   \
+    "\"two\", \"bounds\": [[-5, 5]], \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": " \
+    "[0.1], \"sigmas\": [0.7]}, "
+/* Groups of three and nine, with factors of bins. */
+#define CORRELATIONS                                                                                    \
+    "\"correlations\": [{\"name\": \"three\", \"parameters\": [\"jes\", \"stat_A[2]\", \"theory\"], "   \
+    "\"correlation\": [[1, 0.4, -0.3], [0.4, 1, 0.1], [-0.3, 0.1, 1]]}, {\"name\": \"nine\", "          \
+    "\"parameters\": [\"scale\", \"jer\", \"trigger\", \"electrons\", \"muons\", \"shape\", \"btag\", " \
+    "\"stat_A[7]\", \"lumi\"], \"correlation\": ["                                                      \
+    "[1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625], "                         \
+    "[0.5, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125], "                                \
+    "[0.25, 0.5, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625], "                                     \
+    "[0.125, 0.25, 0.5, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125], "                                        \
+    "[0.0625, 0.125, 0.25, 0.5, 1, 0.5, 0.25, 0.125, 0.0625], "                                         \
+    "[0.03125, 0.0625, 0.125, 0.25, 0.5, 1, 0.5, 0.25, 0.125], "                                        \
+    "[0.015625, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1, 0.5, 0.25], "                                     \
+    "[0.0078125, 0.015625, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1, 0.5], "                                \
+    "[0.00390625, 0.0078125, 0.015625, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1]"                           \
+    "]}], \"parameters\": ["
+
+static char *with_config(const char *config)
 {
-    static const char
-        here[] = "\"parameters\": [",
-        functions[] =
-            "\"functions\": [{\"name\": \"k\", \"expression\": \"sqrt(one) * exp(0.1*two) / (1 "
-            "+ 0.2*jes^2) + l\"}, {\"name\": \"l\", \"expression\": \"0.02*mu*theory + "
-            "0.1*log(1.5 + one^two - jer/9)\"}], \"parameters\": [{\"name\": \"one\"}, {\"name\": "
-            "\"two\", \"bounds\": [[-5, 5]], \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": "
-            "[0.1], \"sigmas\": [0.7]}, ";
+    static const char here[] = "\"parameters\": [";
     const char *at = strstr(small_workspace, here);
-    const size_t before = (size_t)(at - small_workspace), room = strlen(small_workspace) + sizeof functions;
+    const size_t before = (size_t)(at - small_workspace), room = strlen(small_workspace) + strlen(config) + 1;
     char *text = malloc(room);
     assert_non_null(text);
-    snprintf(text, room, "%.*s%s%s", (int)before, small_workspace, functions, at + strlen(here));
+    snprintf(text, room, "%.*s%s%s", (int)before, small_workspace, config, at + strlen(here));
     return text;
 }
 
@@ -72,8 +88,8 @@ static struct fixture make_model(const struct source *source)
     options.clip_bin_at = 6.0;
     options.n_templates = source->templates ? COUNT(templates) : 0;
     options.templates = templates;
-    char *made = source->text        ? NULL
-                 : source->functions ? with_functions()
+    char *made = source->text     ? NULL
+                 : source->config ? with_config(source->config)
                  : source->tiny ? tiny_workspace(source->tiny)
                                 : random_workspace(source->seed,
                                                    (source->has_poi ? TRAIT_ALL & ~TRAIT_NO_POI : TRAIT_ALL) |
@@ -102,15 +118,16 @@ static const struct source small = {.text = small_workspace},
                            with_templates = {.text = small_workspace, .templates = 1},
                            with_mcstat = {.seed = 600, .has_poi = true, .mcstat = true},
                            of_a_card = {.seed = 634, .has_poi = true, .mcstat = true, .cards = true},
-                           of_functions = {.functions = true},
+                           of_functions = {.config = FUNCTIONS}, correlated = {.config = CORRELATIONS},
                            roots = {.text = small_workspace,
                                     .normsys_code = PARITAS_NORMSYS_CODE_2C,
                                     .histosys_code = PARITAS_HISTOSYS_CODE_2C};
-enum { SMALL_MODELS = 8, PLAIN_MODELS = 4 };
+enum { SMALL_MODELS = 9, PLAIN_MODELS = 5 };
 static const struct subject small_models[SMALL_MODELS] = {{"small model", &small},
                                                           {"small model with templates", &with_templates},
                                                           {"random model with mcstat", &with_mcstat},
                                                           {"small model with functions", &of_functions},
+                                                          {"small model with correlations", &correlated},
                                                           {"small model in straight pieces", &straight},
                                                           {"small model, clipped", &clipped},
                                                           {"small model of ROOT's codes", &roots},
@@ -129,7 +146,7 @@ static void ask(const struct cell *cell, paritas_context *context, unsigned part
 {
     struct fixture f = make_model(cell->subject);
     histfactory_answer(context, f.model, parts, results);
-    if (parts & EVERY_ENTRY) assert_every_entry_ran(context, NULL);
+    if (parts & EVERY_ENTRY) assert_every_entry_ran(context, context->precision == 64 ? NULL : "hf_sample");
     free_fixture(&f);
 }
 
@@ -143,7 +160,7 @@ static void compare(const struct cell *cell, unsigned parts)
 #define NEWTON (PART(RESULTS_EVALUATE) | PART(RESULTS_EXPECTED) | PART(RESULTS_FIT))
 #define ENTRIES                                                                                          \
     (NEWTON | PART(RESULTS_LBFGSB) | PART(RESULTS_DE) | PART(ANSWER_QUASI_NEWTON) | PART(ANSWER_DRAWN) | \
-     PART(ANSWER_TANGENT))
+     PART(ANSWER_TANGENT) | PART(ANSWER_CHAINS))
 #define ALL ((PART(RESULTS_PART_COUNT) - 1) | ENTRIES)
 
 CLAIM(all_results_are_the_cpus)
@@ -165,6 +182,10 @@ CLAIM(results_are_the_cpus)
 CLAIM(fits_are_the_cpus)
 {
     compare(*state, NEWTON | PART(RESULTS_LBFGSB));
+}
+CLAIM(chains_are_the_cpus)
+{
+    compare(*state, PART(ANSWER_CHAINS));
 }
 CLAIM(newtons_fits_are_the_cpus)
 {
@@ -275,9 +296,13 @@ void add_histfactory(struct matrix *matrix)
     if (SHARE == 1) ADD(matrix, newtons_fits_are_the_cpus, random_1, 1, cuda_f64, COUNT(cuda_f64));
     ADD(matrix, fits_are_the_cpus, random_200, 1, cuda_f32, SOME(cuda_f32));
     ADD(matrix, fits_are_the_cpus, small_models, 1, stand_in, COUNT(stand_in));
+    ADD(matrix, chains_are_the_cpus, small_models, 1, stand_in, 4);
+    ADD(matrix, chains_are_the_cpus, small_models, SMALL_MODELS, cuda_f64, SOME(cuda_f64));
+    ADD(matrix, chains_are_the_cpus, small_models, 1, opencl_f64, 2);
     ADD(matrix, fits_are_the_cpus, small_models, 1, blocks_f32, COUNT(blocks_f32));
     ADD(matrix, values_and_draws_are_the_cpus, small_models, SMALL_MODELS, texts, COUNT(texts));
     ADD(matrix, fits_within_bounds_are_the_cpus, small_models + 1, 2, texts, COUNT(texts));
+    ADD(matrix, fits_are_the_cpus, &small_models[PLAIN_MODELS - 1], 1, texts, COUNT(texts));
     if (FLUSH_IS_KNOWN) ADD(matrix, results_are_the_cpus, tiny_models, COUNT(tiny_models), metal_flushing, 1);
     add_published(matrix);
     add_opencl(matrix);

@@ -6,6 +6,7 @@
 #include "fit/profiles/profile_metric.h"
 #include "fit/profiles/profiles.h"
 #include "matrix/matrix.h"
+#include "paritas_sample.h"
 
 static void append_doubles(struct results *results, const double *numbers, size_t n)
 {
@@ -66,6 +67,32 @@ static void answer_quasi_newton(paritas_context *context, const paritas_model *m
     free(rows);
     arena_free(&arena);
     free(points);
+}
+
+/* Two chains, a few draws each. */
+static void answer_chains(paritas_context *context, const paritas_model *model, struct results *results)
+{
+    enum { CHAINS = 2, DRAWS = 4 };
+    const size_t p = paritas_model_parameter_count(model);
+    paritas_chain chains[CHAINS] = {PARITAS_INIT(paritas_chain)};
+    paritas_draw draws[CHAINS * DRAWS] = {0};
+    double *parameters = make_array(CHAINS * DRAWS * p, sizeof *parameters);
+    paritas_sample_options options = PARITAS_SAMPLE_OPTIONS_DEFAULT;
+    const paritas_sample_answers answers = {
+        .size = sizeof answers, .parameters = parameters, .draws = draws, .chains = chains};
+    options.chains = CHAINS;
+    options.draws = DRAWS;
+    options.warmup = 3;
+    options.max_depth = 4;
+    if (context->host->precision == 64) {
+        spoil_memory(context);
+        const paritas_status status = paritas_sample(context, model, NULL, &options, &answers);
+        assert_true(status == PARITAS_OK || status == PARITAS_NOT_CONVERGED);
+    }
+    append_doubles(results, parameters, CHAINS * DRAWS * p);
+    append_bytes(results, draws, sizeof draws);
+    append_bytes(results, chains, sizeof chains);
+    free(parameters);
 }
 
 /* The entry that draws, which in f32 hands its data on. */
@@ -252,6 +279,9 @@ static void answer_part(paritas_context *context, const paritas_model *model, un
         return;
     case ANSWER_TANGENT:
         answer_tangent(context, model, results);
+        return;
+    case ANSWER_CHAINS:
+        answer_chains(context, model, results);
         return;
     case ANSWER_POINTS:
         answer_points(context, model, results);

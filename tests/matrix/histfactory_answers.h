@@ -9,6 +9,7 @@ enum histfactory_part {
     ANSWER_QUASI_NEWTON = RESULTS_PART_COUNT, /* fits of toys by the quasi-Newton method */
     ANSWER_DRAWN,                             /* a few toys as they are drawn */
     ANSWER_TANGENT,                           /* derivatives by data rows */
+    ANSWER_CHAINS,                            /* a few draws from the posterior; f64 */
     ANSWER_POINTS,     /* values, derivatives, expected data, away from the start, for two data rows */
     ANSWER_TOY_ROWS,   /* toys across the end of the 32 bits of their number; none of templates */
     ANSWER_ONE_STEP,   /* fits: after one step of Newton's method, */

@@ -139,7 +139,7 @@ static void de(enum function function, uint32_t dimensions, uint32_t n, const do
     const u32 mi[2] = {(u32)function, dimensions};
     for (u32 team = 0; team * LANES < n; team++) {
         const lane_rows rows = load_jobs(s, jobs, team, n);
-        de_minimise(mi, s, REAL_OF(tolerance), &limit, members, R(4.0), (u32)seed, (u32)(seed >> 32));
+        de_minimise(mi, s, REAL_OF(tolerance), &limit, 0, members, R(4.0), (u32)seed, (u32)(seed >> 32));
         store_answers(s, answers, rows);
     }
 }

@@ -93,9 +93,9 @@ TEST(measurements_may_be_negative_and_counts_may_not)
     assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below,
                                       SIZED(paritas_evaluate_answers, .twice_nll = &value)),
                      PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(
-        paritas_fit(c.context, c.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)),
-        PARITAS_INVALID_ARGUMENT);
+    ASSERT_OK(c.context,
+              paritas_fit(c.context, c.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)));
+    assert_int_equal(result.status, PARITAS_FIT_NON_FINITE);
     free_custom(&c);
 }
 

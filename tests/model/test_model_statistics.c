@@ -1,6 +1,7 @@
 /* test_model_statistics.c: scans, errors, significances, limits, rankings and toys of models that a user
  * wrote. */
 #include "model/models.h"
+#include "sample/sample_testing.h"
 
 /* Twice the log-likelihood ratio of signal s, for n on and m off with tau times the background: the
  * background follows from a quadratic. */
@@ -152,6 +153,85 @@ TEST(the_goodness_of_a_fit_is_its_distance_from_the_saturated_model)
     free_custom(&c);
 }
 
+/* Mean and standard deviation of a parameter's draws, within six standard errors. */
+static void assert_moments(const paritas_posterior *p, double mean, double sd)
+{
+    ASSERT_CLOSE(p->mean, mean, 6.0 * p->mcse_mean);
+    ASSERT_CLOSE(p->sd, sd, 8.0 * p->sd / sqrt(p->ess_tail));
+}
+
+/* Without a signal the counts give the background a gamma distribution, and nothing but its constraint says
+ * how large the efficiency is. A bound at its mean leaves half of that. */
+TEST(posteriors_of_the_background_and_of_the_efficiency_are_gamma_and_normal)
+{
+    static const double init[] = {0.0, 10.0, 0.9}, half[] = {0.0, 0.0, 0.8};
+    static const unsigned char fixed[] = {1, 0, 0};
+    struct custom c = make_custom(NULL, onoff_description());
+    paritas_sample_options options = PARITAS_SAMPLE_OPTIONS_DEFAULT;
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    job.start = init;
+    job.fixed = fixed;
+    options.seed = 3;
+    options.target = 0.9; /* steps that fit the half at its bound */
+    struct drawn d = sampled_of(c.context, c.model, &job, &options);
+    assert_true(d.posteriors[0].sd == 0.0);
+    assert_moments(&d.posteriors[1], 86.0 / 5.0, sqrt(86.0) / 5.0);
+    assert_moments(&d.posteriors[2], 0.8, 0.05);
+    free_drawn(&d);
+    job.lower = half;
+    d = sampled_of(c.context, c.model, &job, &options);
+    const double pi = acos(-1.0);
+    for (size_t i = 0; i < d.chains * d.n; i++) assert_true(d.parameters[3 * i + 2] >= 0.8);
+    assert_moments(&d.posteriors[1], 86.0 / 5.0, sqrt(86.0) / 5.0);
+    assert_moments(&d.posteriors[2], 0.8 + 0.05 * sqrt(2.0 / pi), 0.05 * sqrt(1.0 - 2.0 / pi));
+    free_drawn(&d);
+    free_custom(&c);
+}
+
+/* Part of a gamma distribution with this whole shape and rate 1 below x. */
+static double gamma_below(unsigned shape, double x)
+{
+    double term = exp(-x), sum = 0.0;
+    for (unsigned k = 0; k < shape; k++, term *= x / k) sum += term;
+    return 1.0 - sum;
+}
+
+/* 1 / lifetime has a gamma density times its square: moments of lifetimes between two bounds. */
+static void lifetime_moments(double low, double high, double *mean, double *sd)
+{
+    double total = 0.0, moments[3], shift = 1.0;
+    for (int i = 0; i < DECAYS; i++) total += decay_times[i];
+    for (int k = 0; k < 3; k++) {
+        const unsigned shape = DECAYS - 1 - (unsigned)k;
+        moments[k] = shift * (gamma_below(shape, total / low) - gamma_below(shape, total / high));
+        shift *= total / (shape - 1);
+    }
+    *mean = moments[1] / moments[0];
+    *sd = sqrt(moments[2] / moments[0] - *mean * *mean);
+}
+
+TEST(the_posterior_of_a_lifetime_is_inverse_gamma_also_between_bounds)
+{
+    static const double narrow[] = {1.5, 2.5};
+    struct custom c = make_custom(NULL, decay_description());
+    paritas_sample_options options = PARITAS_SAMPLE_OPTIONS_DEFAULT;
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    double mean, sd;
+    options.seed = 4;
+    options.target = 0.9; /* steps that fit the long tail */
+    struct drawn d = sampled_of(c.context, c.model, NULL, &options);
+    lifetime_moments(decay_lower[0], decay_upper[0], &mean, &sd);
+    assert_moments(&d.posteriors[0], mean, sd);
+    free_drawn(&d);
+    job.lower = &narrow[0];
+    job.upper = &narrow[1];
+    d = sampled_of(c.context, c.model, &job, &options);
+    lifetime_moments(narrow[0], narrow[1], &mean, &sd);
+    assert_moments(&d.posteriors[0], mean, sd);
+    free_drawn(&d);
+    free_custom(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +241,8 @@ int main(void)
         cmocka_unit_test(a_limit_is_where_cls_is_its_level),
         cmocka_unit_test(toys_scatter_around_the_point_that_they_are_drawn_at),
         cmocka_unit_test(the_goodness_of_a_fit_is_its_distance_from_the_saturated_model),
+        cmocka_unit_test(posteriors_of_the_background_and_of_the_efficiency_are_gamma_and_normal),
+        cmocka_unit_test(the_posterior_of_a_lifetime_is_inverse_gamma_also_between_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

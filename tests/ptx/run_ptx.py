@@ -57,8 +57,8 @@ def all_entries(modules):
     for module in modules:
         with open(os.path.join(ROOT, "kernels", "modules", f"{module}_entries.h"), encoding="utf-8") as file:
             found |= {(e, p) for e in re.findall(r"\bX\((\w+)\)", file.read()) for p in (32, 64)}
-    # in f32, too, cosines are made in f64 on the CPU
-    return {(e, p) for e, p in found if p == 64 or not e.endswith("_cosines")}
+    # in f32, too, cosines and posterior draws are made in f64 on the CPU
+    return {(e, p) for e, p in found if p == 64 or not e.endswith(("_cosines", "_sample"))}
 
 
 def check_modules():

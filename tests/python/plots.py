@@ -7,6 +7,7 @@ import numpy as np
 
 import paritas
 from paritas import plot
+from paritas.dask import Outcome
 
 PICTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pictures")
 DPI = 40
@@ -97,9 +98,22 @@ class Results:
         self.signal_toys = np.where(share < 0.5, 0.0, -2.0 * np.log(2.0 - 2.0 * np.minimum(share, 1 - 1e-3)))
 
 
+def patches_of(limit):
+    """Points in a plane, excluded towards the lower left."""
+    return {
+        f"{x} {y}": Outcome(
+            limit.replace(limit_obs=mu, limit_exp=mu * np.geomspace(0.5, 2.0, 5)), "converged", None, (x, y)
+        )
+        for x in (200, 400, 600, 800)
+        for y in (0, 100, 250)
+        for mu in [np.exp((x + y - 600.0) / 300.0)]
+    }
+
+
 FIGURES = {
     "brazil_band": lambda r: plot.brazil_band(r.tests, components=True),
     "brazil_band_log": lambda r: plot.brazil_band(r.limit, log=True),
+    "exclusion": lambda r: plot.exclusion(patches_of(r.limit)),
     "mass_limits": lambda r: plot.mass_limits(
         [100, 200, 300], [r.limit, r.limit, r.limit], scale=[1.0, 0.3, 0.1], theory=[2.0, 0.5, 0.1]
     ),

@@ -101,6 +101,23 @@ def test_slurm(tmp_path, one_run):
     assert sh(BATCH / "slurm" / "submit.sh", tmp_path, **settings).returncode == 0
     assert json.loads((tmp_path / "shard_1.json").read_text())["fitted"] == 0
     assert_the_run(tmp_path, one_run)
+    # twice as many: 200 toys are no multiple of 3 shards, so one is missing, and the first answer stays
+    done = sh(BATCH / "slurm" / "submit.sh", tmp_path, **dict(settings, TOYS="400", SHARDS="6", FIRST="4"))
+    assert done.returncode == 1 and "2 of 800 toys missing" in done.stderr
+    assert_the_run(tmp_path, one_run)
+
+
+def test_more_toys_keep_the_first_shards(tmp_path, one_run):
+    shutil.copy(TWO, tmp_path / "workspace.json")
+    settings = dict(SETTINGS, PARITAS=os.path.abspath(PROGRAM))
+    for first, shards, toys in (1, 2, 100), (3, 4, 200):
+        more = dict(settings, TOYS=str(toys), SHARDS=str(shards), FIRST=str(first))
+        for process in range(shards):  # as HTCondor: a job for each shard, some of which have nothing to do
+            done = sh(BATCH / "shard.sh", tmp_path, CONDOR_PROCESS=str(process), **more)
+            assert done.returncode == 0, done.stderr
+        assert sh(BATCH / "merge.sh", tmp_path, **more).returncode == 0
+    assert json.loads((tmp_path / "shard_1.json").read_text())["ntoys"] == 100
+    assert_the_run(tmp_path, one_run)
 
 
 def test_a_shard_that_did_not_end_is_an_error(tmp_path):

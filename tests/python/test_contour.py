@@ -96,7 +96,7 @@ def test_a_bound_outside_the_domain_does_not_lose_the_edge():
         (("mu_a", "nothing"), {}, "nothing"),
         (("mu_a", "mu_b"), {"confidence": 1.0}, "1 is not between 0 and 1"),
         (("mu_a", "mu_b"), {"confidence": [0.5, float("nan")]}, "not between 0 and 1"),
-        (("mu_a", "mu_b"), {"points": 3}, "4 or more"),
+        (("mu_a", "mu_b"), {"points": 3}, "points 3: a whole number from 4 is wanted"),
         (("mu_a", "mu_b"), {"fixed": {"mu_b": 4.0}}, "'mu_b' is fixed"),
     ],
 )

@@ -52,6 +52,7 @@ SAME = [
     ("ranking", paritas.ranking),
     ("gof", paritas.goodness_of_fit),
     ("gof", paritas.goodness_of_fit_toys),
+    ("compatibility", paritas.compatibility_toys),
     ("predict", paritas.predict),
     ("losscone fit", losscone.fit),
     ("losscone fit", losscone.load),

@@ -2,6 +2,7 @@
 program's bits."""
 
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -244,11 +245,13 @@ def test_mistakes_are_named(spectra):
         kappa.fit(spectra, width=3)
     with pytest.raises(
         paritas.InvalidArgument,
-        match=r"flux: an array of shape \(3, 15\) is wanted, the one given has shape \(2, 15\)",
+        match=r"energy: an array of shape \(2, 15\) or \(15,\) is wanted, .* has shape \(3, 15\)",
     ):
         kappa.fit(kappa.Spectra(spectra.energy, spectra.flux[:2]))
-    with pytest.raises(paritas.InvalidArgument, match="sensitivity"):
+    with pytest.raises(paritas.InvalidArgument, match="sensitivity is missing; .* 'none' do not"):
         kappa.fit(kappa.Spectra(spectra.energy, spectra.flux))
+    with pytest.raises(paritas.InvalidArgument, match="flux: 3 axes"):
+        kappa.Spectra(spectra.energy, spectra.flux[:, :, None])
     with pytest.raises(
         paritas.InvalidArgument, match=r"sunlit: one flag or 3 are wanted, the array given has shape \(2,\)"
     ):
@@ -266,3 +269,32 @@ def test_distributions_are_the_reference_cases():
     charging = cases()["case09_spacecraft_charging"]
     for U, current in charging["J_of_U"]:
         assert kappa.photoelectron_current(U) == pytest.approx(current, rel=1e-10)
+
+
+def test_what_spectra_have_in_common_is_given_once():
+    energy = np.geomspace(10.0, 20000.0, 32)
+    flux = kappa.flux(energy, kappa.plasma([2e6, 5e6], 4.0, kappa.theta(4.0, 40.0)))
+    options = {"weights": "none", "response": 0.0}
+    both = kappa.fit(kappa.Spectra(energy, flux), **options)
+    each = kappa.fit(kappa.Spectra(np.tile(energy, (2, 1)), flux), **options)
+    assert both.table.tobytes() == each.table.tobytes()
+    assert len(kappa.fit(kappa.Spectra(energy, flux[0], 0.05 * energy), response=0.0)) == 1
+    np.testing.assert_allclose(both["temperature"], 40.0, rtol=1e-3)
+
+
+def test_fluxes_of_0_with_equal_weights_are_told():
+    energy = np.geomspace(6.0, 28000.0, 24)
+    flux = kappa.flux(energy, kappa.plasma([5e6] * 3, 4.0, kappa.theta(4.0, 49.0)))
+    options = {"weights": "none", "response": 0.0}
+    flux[1:, -3:] = 0.0
+    told = "spectrum 1: the flux is 0 in 3 of 24 energies and in 1 more spectra. With weights 'none'"
+    with pytest.warns(UserWarning, match=told):
+        kappa.fit(kappa.Spectra(energy, flux), **options)
+    with pytest.warns(UserWarning, match=told):
+        kappa.spacecraft_potential(kappa.Spectra(energy, flux), True, kappa=options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kappa.fit(kappa.Spectra(energy, flux, 0.05 * energy), response=0.0)
+        flux[1:, -3:] = np.nan
+        unmeasured = kappa.fit(kappa.Spectra(energy, flux), **options)
+    np.testing.assert_allclose(unmeasured["temperature"], 49.0, rtol=1e-3)

@@ -263,6 +263,10 @@ def test_regions_are_the_programs_and_are_counted(tmp_path):
     assert night["count"][2] == len(sheath) > 0 and night["mean"][2] == pytest.approx(sheath.mean())
     with pytest.raises(paritas.InvalidArgument, match="illumination 'dusk': must be day or night"):
         losscone.region_statistics(text, illumination="dusk")
+    text.sweeps["projection_in_sun"] = np.nan
+    with pytest.raises(paritas.InvalidInput, match="no sweep has projection_in_sun, .* --mag or --spice"):
+        losscone.region_statistics(text, illumination="night")
+    assert losscone.region_statistics(text)["sweeps"].tolist() == [60, 0, 0, 0, 0, 0]
     with pytest.raises(paritas.InvalidArgument, match="regions: 60 indices are wanted"):
         losscone.region_statistics(text, regions=[1, 2])
 

@@ -243,9 +243,9 @@ def test_harmonics_of_sweeps_of_one_illumination_in_the_frame_of_the_moon_or_of_
 
 
 def test_harmonics_of_the_cells_of_a_map_are_those_of_its_sweeps():
-    rows = table(60000, days=90.0)
+    rows = table(20000, days=90.0)
     place = rows["projection_longitude"], rows["projection_latitude"]
-    rows["potential"] = -50.0 + 6.0 * y32(*place) + np.random.default_rng(4).normal(0.0, 1.0, 60000)
+    rows["potential"] = -50.0 + 6.0 * y32(*place) + np.random.default_rng(4).normal(0.0, 1.0, 20000)
     found = losscone.surface_map(rows, degrees=10.0)
     cells = losscone.spherical_harmonics(found, lmax=6)
     sweeps = losscone.spherical_harmonics(rows, lmax=6)

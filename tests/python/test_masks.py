@@ -179,3 +179,26 @@ def test_refusals():
     wrong["channels"][0]["masked"] = 1
     with pytest.raises(paritas.InvalidInput, match=r"channels\[0\].masked: must be true or false, found 1"):
         paritas.Model.from_workspace(wrong)
+
+
+def test_masked_channels_are_told(models):
+    _, masked, _ = models
+    assert [(one.name, one.masked) for one in masked.channels] == [("control", True), ("region", False)]
+    assert not any(one.masked for one in models[0].channels)
+    prediction = masked.predict()
+    assert prediction["control"].masked and not prediction["region"].masked
+
+
+def test_data_that_are_not_shown(models):
+    from paritas.plot import yields
+
+    whole = models[1].predict()
+    hidden = whole.without_data(["control"])
+    assert np.isnan(hidden["control"].data).all() and np.array_equal(
+        hidden["region"].data, [45.0, 70.0, 31.0]
+    )
+    assert not np.isnan(whole["control"].data).any()
+    (line,) = [line for line in yields(hidden).splitlines() if line.startswith("control")]
+    assert line.split()[-1] == "-"
+    with pytest.raises(paritas.InvalidArgument, match="there is no 'signal' among control, region"):
+        whole.without_data(["signal"])

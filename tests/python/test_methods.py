@@ -2,6 +2,7 @@
 channels. Each answer beside an evaluation of its own."""
 
 import json
+import math
 import subprocess
 from pathlib import Path
 
@@ -92,6 +93,7 @@ WRONG = [
     ({"channels": {}}, "the data are of another model: this one has 1 channels"),
     ({"parameters": {"mu": 1.0}}, "not the 3 parameters of the model"),
     ({"seed": -1}, "seed is a number, not a whole number"),
+    ({"seed": 2**64}, "seed is a number, not a whole number of 64 bits"),
     ({"toys": [{"main": [1.0, 2.0], "aux": [1.0, 2.0]}]}, "toys[0].toy is missing"),
     ({"toys": [{"toy": 0, "main": [1.0], "aux": [1.0, 2.0]}]}, "toys[0].main has 1 numbers; the model has 2"),
     ({"toys": [{"toy": 0, "main": [1.0, -2.0], "aux": [1.0, 2.0]}]}, "toys[0].main[1] is -2"),
@@ -234,6 +236,49 @@ def test_counts_have_their_closed_form():
     held = paritas.compatibility(counting(n), fixed={"mu": 1.0})
     assert held.ndof == 3 and held.mu == 1.0
     assert held.statistic == pytest.approx(2 * np.sum(30 - n + n * np.log(n / 30)), abs=1e-7)
+
+
+def test_rows_are_printed_as_tables():
+    model = paritas.Model.from_workspace(counting([25, 38]))
+    lines = str(model.compatibility().groups).splitlines()
+    assert lines[0] == "One group of channels." and lines[2].split()[:3] == ["parameter", "mu", "error"]
+    assert [line.split()[0] for line in lines[3:]] == model.compatibility().groups.names
+    assert str(model.ranking()).splitlines()[2].startswith("impacts on mu")
+
+
+def test_p_values_of_compatibility_are_parts_of_the_toys():
+    model, n = paritas.Model.from_workspace(counting([25, 38], sigma=0.1)), 300
+    found = model.compatibility_toys(n=n, seed=4)
+    data = model.generate(n=n, seed=4)
+    split = paritas.Workspace(counting([25, 38], sigma=0.1)).split().model()
+    statistic = model.fit_batch(data.rows).twice_nll - split.fit_batch(data.rows).twice_nll
+    observed = model.compatibility()
+    assert found.asymptotic.statistic == observed.statistic
+    assert found.asymptotic.groups.minos_up.tobytes() == observed.groups.minos_up.tobytes()
+    assert found.p_toys == np.mean(statistic >= observed.statistic - 1e-8) and found.n == n
+    assert found.p_toys == pytest.approx(observed.p, abs=4 * found.p_error + 0.02)
+    threads = model.compatibility_toys(n=n, seed=4, threads=1)
+    assert threads.p_toys == found.p_toys and threads.tally.counts == found.tally.counts
+    held = model.compatibility_toys(n=50, fixed={"mu": 1.0}, data=[30.0, 30.0, 0.0], fix_aux=True)
+    assert held.asymptotic.statistic == pytest.approx(0.0, abs=1e-6) and held.p_toys == 1.0
+    assert 0.0 <= held.p_error < 0.1 and "compatibility of channels" in held._repr_html_()
+
+
+def test_two_counts_have_the_exact_p_value():
+    """Two equal channels without nuisances: the toys' statistic depends on the counts alone."""
+    model = paritas.Model.from_workspace(counting([25, 38]))
+    found = model.compatibility_toys(n=20000, seed=1)
+    n = np.arange(90)[:, None]
+    pmf = np.exp(n * np.log(31.5) - 31.5 - np.array([math.lgamma(k + 1) for k in range(90)])[:, None])
+
+    def statistic(a, b):
+        rate = np.maximum((a + b) / 2, 5.0)
+        own = [np.maximum(k, 5.0) for k in (a, b)]
+        terms = [k * np.log(one / rate) + rate - one for k, one in zip((a, b), own)]
+        return 2 * sum(terms)
+
+    exact = np.sum(pmf * pmf.T * (statistic(n, n.T) >= statistic(25.0, 38.0) - 1e-8))
+    assert found.p_toys == pytest.approx(exact, abs=4 * found.p_error)
 
 
 def test_groups_share_a_parameter_and_nuisances_stay_common():

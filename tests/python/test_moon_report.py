@@ -16,7 +16,7 @@ import paritas
 from losscone_support import ROOT, equal, run, synthesize
 from paritas import losscone
 from paritas.report import moon_command, moon_report
-from paritas.report.moon import COLUMNS, MoonPage, products_of, warnings_of
+from paritas.report.moon import COLUMNS, MoonPage, products_of, summary_of, warnings_of
 from paritas.report.moon_command import main
 from paritas.report.moon_spherical import spherical
 from test_losscone_products import table
@@ -97,7 +97,7 @@ def test_a_page_needs_a_fifth_of_the_columns(folder):
 
 
 def test_harmonics_with_a_ridge_say_so():
-    rows = table(days=90.0)
+    rows = table(1500, days=90.0)
     half = rows[rows["projection_longitude"] < 170.0]
     made = products_of(losscone.Tables(half, None, [{}]), block=0.0, lmax=8)
     assert made.spherical["night"].ridge == made.spherical["day"].ridge == 0.1
@@ -124,6 +124,21 @@ def test_without_positions_the_page_says_what_is_missing(folder, tmp_path, capsy
     )
     assert main([str(tmp_path), "-o", str(tmp_path / "y.html")]) == 0
     assert "no used sweep has a place" in capsys.readouterr().err
+
+
+def test_what_is_empty_or_not_made_is_told(folder, tmp_path, capsys):
+    tables = losscone.read_tables(folder / "tables")
+    tables.sweeps["projection_latitude"], tables.sweeps["projection_in_sun"] = 89.0, np.nan
+    page = moon_report(tables, region="solar wind")
+    assert "day: all used sweeps are within 10 degrees of the terminator." in page.html
+    assert "no sweep has projection_in_sun, which tells" in page.html
+    assert len(page.products.tables.sweeps) == (tables["temperature"] < 30.0).sum() > 0
+    told = summary_of(page, "y.html", "numbers")
+    assert told.startswith("page in y.html, 12 tables in numbers; empty: map_day, map_night, series_day, ")
+    assert "; not made, the page says why: regions, " in told
+    assert main([str(folder / "tables"), "-o", str(tmp_path / "y.html"), "--lmax", "0"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"page in {tmp_path / 'y.html'}") and said.count("\n") == 1
 
 
 def test_a_region_without_sweeps_is_named_and_keeps_the_model(folder):

@@ -21,14 +21,23 @@ NEEDED = {
     "scan": (("mu", [0.0, 0.5]),),
     "fit_toys": (None, 8),
     "generate": (None, 8),
+    "signals": ([[1.0, 2.0]],),
     "read_data": ("data.json",),
     "hypotest_toys": (1.0, 8),
     "significance_toys": (8,),
     "goodness_of_fit_toys": (8,),
+    "compatibility_toys": (None, 8),
     "upper_limit_toys": (40,),
     "interval_toys": (40,),
+    "unfold": ("uncorr*", [1.0, 2.0]),
+    "penalise": ("uncorr*", 1.0),
 }
-QUICK = {"upper_limit_toys": {"rtol": 0.9}, "interval_toys": {"rtol": 0.9}}
+QUICK = {
+    "upper_limit_toys": {"rtol": 0.9},
+    "interval_toys": {"rtol": 0.9},
+    "unfold": {"by": "size"},
+    "penalise": {"by": "size"},
+}
 
 
 def answer(name, model):
@@ -39,6 +48,10 @@ def answer(name, model):
         return repr(found)
     if name in ("generate", "read_data"):
         return found.rows.tolist()
+    if name == "unfold":
+        return found.estimates.tolist()
+    if name in ("moments", "signals"):
+        return repr(found)
     if name == "predict":
         return [channel.postfit.tolist() for channel in found.channels]
     return repr(found.to_dict())

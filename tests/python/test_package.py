@@ -53,6 +53,8 @@ def test_patches_come_alone_as_lists_and_from_a_patch_set():
         assert paritas.Model.from_workspace(SBOTTOM / "BkgOnly.json", given).fit().twice_nll == expected
     patches = paritas.PatchSet(SBOTTOM / "patchset.json")
     assert len(patches) == 10 and "sbottom_900_250_60" in list(patches)
+    assert patches.labels == ["m_sbottom", "m_N2", "m_N1"] and list(patches.values) == patches.names
+    assert patches.values["sbottom_900_250_60"] == (900, 250, 60)
     assert (
         paritas.Model.from_workspace(patches.apply(SBOTTOM / "BkgOnly.json", "sbottom_900_250_60"))
         .fit()
@@ -367,7 +369,7 @@ def test_a_batch_says_which_row_is_wrong():
     with pytest.raises(paritas.InvalidArgument, match=r"^job 3: start of mu: "):
         model.fit_batch(init=np.where(rows[:, :3] < 0, np.nan, model.suggested_init))
     assert list(model.fit_batch(rows).converged) == [True, True, True, False, True]
-    with pytest.raises(paritas.InvalidArgument, match=r"^data\[0\]: "):
+    with pytest.raises(paritas.InvalidArgument, match=r"^data\[0\]\[0\]: "):
         model.fit(data=rows[3])
     with pytest.raises(paritas.InvalidArgument, match="5, 2; their numbers must agree"):
         model.fit_batch(rows, init=[model.suggested_init] * 2)

@@ -14,10 +14,11 @@ pytest.importorskip("paritas")
 
 import paritas
 from paritas import plot
+from paritas.dask import Outcome
 from paritas.plot.distributions import asymptotic_density
 from paritas.plot.histograms import poisson_errors
 from paritas.plot.style import plain
-from plots import FIGURES, PICTURES, WORKSPACE, Results, draw, modifier
+from plots import FIGURES, PICTURES, WORKSPACE, Results, draw, modifier, patches_of
 
 # Root mean square difference of pictures (0 black, 1 white), of means over blocks of 8 x 8 pixels. matplotlib
 # 3.6 and 3.11 differ by 0.024 at most; a band one sigma too wide differs by 0.12.
@@ -331,12 +332,31 @@ def test_given_axes_and_figures_are_drawn_into(results):
     assert len(alone.axes) == 1
 
 
+def test_an_exclusion_contour_is_where_the_limit_is_one(results):
+    figure = plot.exclusion(patches_of(results.limit), ylabel="m_N")
+    axes = figure.axes[0]
+    paths = [path.vertices for drawn in axes.collections for path in drawn.get_paths() if len(path.vertices)]
+    sums = sorted(np.mean(path.sum(axis=1)) for path in paths)
+    # observed and median: log mu is linear in x + y and 0 at 600; -1 and +1 sigma: at sqrt(2) and its inverse
+    shift = 300.0 * 0.5 * np.log(2.0)
+    assert np.allclose(sums, [600 - shift, 600, 600, 600 + shift], atol=1e-6)
+    excluded, others = (line for line in axes.lines if line.get_marker() == "o")
+    assert len(excluded.get_xdata()) == 5 and len(others.get_xdata()) == 7
+    assert axes.get_ylabel() == "m_N"
+    on_a_line = {name: point for name, point in patches_of(results.limit).items() if point.labels[1] == 0}
+    assert not plot.exclusion(on_a_line).axes[0].collections
+
+
 def test_a_figure_of_nothing_is_refused_with_the_reason(results):
     lost = [test.replace(status="non_finite") for test in results.tests]
     nowhere = results.limit.replace(limit_obs=np.nan, limit_exp=np.full(5, np.nan))
     fixed = results.fit.replace(states=["fixed"] * len(results.fit.names))
     for reason, make in {
         "none converged": lambda: plot.brazil_band(lost),
+        "of 1 points none converged": lambda: plot.exclusion({"a": Outcome(None, "failed", "no", (1, 2))}),
+        "'a' and 'b' are both at": lambda: plot.exclusion(
+            {name: Outcome(results.limit, "converged", None, (1, 2)) for name in "ab"}
+        ),
         "none was found": lambda: plot.mass_limits([1, 2], [nowhere, nowhere]),
         "of 21 points none converged": lambda: plot.scan(
             results.scan.replace(status=np.full(21, "non_finite"))

@@ -337,3 +337,12 @@ def test_digests_and_names():
     ]
     for call in calls:
         same(call)
+
+
+def test_a_sample_of_another_length_is_named():
+    document = copy.deepcopy(GENERATED[0])
+    channel = document["channels"][0]
+    channel["samples"][-1]["data"].append(1.0)
+    place = rf"sample data but got .*\(sample {channel['samples'][-1]['name']} in channel {channel['name']}\)"
+    with pytest.raises(ours.exceptions.InvalidModel, match=place):
+        ours.Workspace(document).model()

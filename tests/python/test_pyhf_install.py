@@ -5,6 +5,7 @@ import importlib
 import json
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -42,6 +43,18 @@ def test_every_module_is_one_copy(installed, name):
     assert theirs is ours and sys.modules[f"pyhf{dotted}"] is ours
     assert ours.__spec__.name == ours.__name__ == f"paritas.pyhf{dotted}"
     assert importlib.import_module("pyhf").optimize.minuit_optimizer(verbose=0).name == "minuit"
+
+
+def test_who_keeps_pyhf_is_said():
+    holder = types.ModuleType("holder.of_pyhf")
+    holder.infer = importlib.import_module("pyhf").infer
+    sys.modules[holder.__name__] = holder
+    try:
+        with pytest.warns(UserWarning, match=r"do not run on Paritas: .*\bholder\b.*above their imports"):
+            paritas.pyhf.install()
+    finally:
+        paritas.pyhf.uninstall()
+        del sys.modules[holder.__name__]
 
 
 def test_what_is_not_there_is_said(installed):
@@ -107,6 +120,16 @@ def test_a_program_runs_as_python_runs_it(tmp_path):
     assert out == f"['y'] {place}\n"
     _, told = python(*package, "absent.py", folder=tmp_path, status=2)
     assert "there is no file absent.py" in told
+
+
+def test_a_package_that_came_with_pyhf(tmp_path):
+    for module, package in (("yaml", "pyyaml"), ("jsonpatch", "jsonpatch")):
+        (tmp_path / "program.py").write_text(f"import sys\nsys.modules[{module!r}] = None\nimport {module}\n")
+        _, told = python("-m", "paritas.pyhf", "program.py", folder=tmp_path, status=1)
+        assert told.endswith(f"It comes with pyhf, not with Paritas: python -m pip install {package}\n")
+    (tmp_path / "program.py").write_text("import nosuch\n")
+    _, told = python("-m", "paritas.pyhf", "program.py", folder=tmp_path, status=1)
+    assert told.endswith("No module named 'nosuch'\n")
 
 
 def test_the_pytest_plugin(tmp_path):

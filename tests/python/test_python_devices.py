@@ -48,6 +48,7 @@ CALLS = {
     "tests by toys": lambda m, **o: m.hypotest_toys(1.0, 12, 3, **o).toys["q"],
     "significance by toys": lambda m, **o: m.significance_toys(12, 3, **o).test.toys["q"],
     "limit by toys": lambda m, **o: m.upper_limit_toys(40, 3, rtol=0.9, **o).limit_exp,
+    "compatibility by toys": lambda m, **o: [m.compatibility_toys(None, 12, 3, **o).p],
     "gof by toys": lambda m, **o: [m.goodness_of_fit_toys(12, 3, **o).p],
 }
 #: values at given points, which nothing polishes: f32 is f32's

@@ -223,6 +223,28 @@ def test_what_is_masked_has_no_say(noisy):
 # ---- arrays ----
 
 
+def of_rows(sweeps, rows):
+    """The sweeps with the flux of these rows alone."""
+    kept = np.zeros(sweeps.energy.shape[1], bool)
+    kept[rows] = True
+    flux = np.where(kept[:, None], sweeps.flux, np.nan)
+    return losscone.Sweeps.of(sweeps.energy, sweeps.potential, sweeps.cosine, flux)
+
+
+@pytest.mark.parametrize("search", ["exact", "de"])
+def test_a_cone_through_two_energies_is_not_good(noiseless, search):
+    two, three = of_rows(noiseless, [3, 7]), of_rows(noiseless, [3, 5, 7])
+    for sweeps, few, options in [
+        (two, True, {}),
+        (three, False, {}),
+        (two, False, {"ratio_lower": 0.5, "ratio_upper": 0.5}),
+        (of_rows(noiseless, [5]), True, {"ratio_lower": 0.5, "ratio_upper": 0.5}),
+    ]:
+        fit = losscone.fit(sweeps, response="hard", search=search, confidence="none", **options)
+        assert all(("few_rows" in words.split("+")) == few for words in fit["quality"]), (few, options)
+        assert not few or not fit.good().any()
+
+
 def test_results_are_shown_by_their_sizes_counts_and_medians(noisy):
     fit = losscone.fit(noisy, response="hard")
     shown, table = repr(fit), fit.table

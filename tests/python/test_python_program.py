@@ -26,8 +26,9 @@ def test_fit_has_the_program_s_bits(name):
 @pytest.mark.parametrize("name", ["two_bins", "displaced_leptons"])
 @pytest.mark.parametrize("minimizer", ["lbfgsb", "de"])
 def test_other_minimisers_have_the_program_s_bits(name, minimizer):
-    model, theirs = model_of(name), program("fit", name, "--minimizer", minimizer, "--seed", 5)
-    ours = model.fit(minimizer=minimizer, seed=5)
+    seed = ("--seed", 5) if minimizer == "de" else ()
+    model, theirs = model_of(name), program("fit", name, "--minimizer", minimizer, *seed)
+    ours = model.fit(minimizer=minimizer, seed=5 if minimizer == "de" else 0)
     assert ours.status == theirs["status"]
     assert_same(ours.values, [p["value"] for p in theirs["parameters"]])
 

@@ -330,6 +330,22 @@ def test_a_patch_and_a_patch_set_are_named(undrawn, tmp_path):
     assert main([base, "--patchset", file, "--patch-name", "point", "-o", out]) == 0
     assert "w.json with point of set.json" in open(out, encoding="utf-8").read()
     assert main([base, "--patchset", file, "--patch-name", "nowhere", "-o", out]) == 3
+    name = WORKSPACE["channels"][0]["name"]
+    assert main([base, "--patchset", file, "--patch-name", "point", "--mask", name, "-o", out]) == 0
+    assert f"{name}, postfit (masked: not fitted)" in open(out, encoding="utf-8").read()
+
+
+def test_blind_channels_are_masked_and_their_data_are_not_shown(undrawn):
+    workspace = json.loads(json.dumps(WORKSPACE))
+    name = workspace["channels"][0]["name"]
+    (observed,) = [one for one in workspace["observations"] if one["name"] == name]
+    observed["data"] = [7123.0] * len(observed["data"])
+    total = f"{sum(observed['data']):g}"
+    assert total in report(workspace, masks=[name]).html
+    page = report(workspace, blind=[name])
+    assert "7123" not in page.html and total not in page.html
+    assert f"{name}, postfit (masked: not fitted): events not shown" in page.html
+    assert page.analysis.fit.values == pytest.approx(report(workspace, masks=[name]).analysis.fit.values)
 
 
 def test_300_parameters_make_no_large_page(made):

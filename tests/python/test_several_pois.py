@@ -119,7 +119,10 @@ def test_without_a_parameter_of_interest_the_wanted_one_is_named():
     spec["measurements"][0]["config"] = {"poi": "mu", "parameters": []}
     model = paritas.Model.from_workspace(spec)
     for call in (model.upper_limit, model.hypotest, model.ranking, lambda: model.significance_toys(10)):
-        with pytest.raises(paritas.Error, match="names 'mu', which no modifier has; poi=NAME names another"):
+        with pytest.raises(
+            paritas.Error,
+            match="names 'mu', which no modifier has; a patch adds the signal to a background, poi=NAME",
+        ):
             call()
     alone = paritas.Model.from_workspace(spec, poi="a")
     assert model.hypotest(3.0, poi="a") == alone.hypotest(3.0)

@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright: tools/setup web")
 VIEWS = ("overview", "limit", "fit", "ranking", "scan", "yields", "explore", "tests")
+SHARED = "#choices .options"
 FIGURES = {"limit": 1, "fit": 3, "ranking": 1, "scan": 1, "yields": 2, "explore": 1}
 pytestmark = [
     pytest.mark.skipif(not support.SITE.exists(), reason="no page: make web"),
@@ -191,7 +192,7 @@ def test_files_given_one_after_the_other_show_the_last_ones(tab):
         page.wait_for_timeout(400)
     tab.shown(*VIEWS, "patches")
     assert page.title() == "BkgOnly.json: Paritas"
-    assert len(page.query_selector_all("section.card")) == 10
+    assert len(page.query_selector_all("section.card")) == 12
     assert page.query_selector(".failure") is None
 
 
@@ -273,10 +274,10 @@ def test_an_archive_of_two_regions_offers_both(tab, tmp_path):
     line = tab.page.inner_text("#limit .command code")
     assert line.startswith("paritas limit RegionA/BkgOnly.json --patchset RegionA/patchset.json")
     names = tab.page.eval_on_selector_all(
-        "#choices label:first-child option", "all => all.map(one => one.value)"
+        "#choices > label:first-child option", "all => all.map(one => one.value)"
     )
     assert names == ["RegionB/BkgOnly.json", "RegionB/patch/readme.json", "RegionA/BkgOnly.json"]
-    tab.page.select_option("#choices label:first-child select", "RegionB/patch/readme.json")
+    tab.page.select_option("#choices > label:first-child select", "RegionB/patch/readme.json")
     tab.page.wait_for_selector("#limit .command code:has-text('readme.json')")
 
 
@@ -302,6 +303,22 @@ def test_a_link_opens_an_example_at_a_view(tab):
     assert "8 of 10" in page.inner_text("#patches .state")
 
 
+STARTED = {"limit": ("ATLAS search", "0.2212 observed"), "losscone": ("Loss cones", "60 of 60 sweeps good")}
+START_PAGE = (support.ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("fragment", re.findall(r'href="web/index.html(#[^"]*)"', START_PAGE))
+def test_a_link_of_the_start_page_opens_an_example_and_computes(tab, fragment):
+    view = "losscone" if "losscone" in fragment else "limit"
+    title, answer = STARTED[view]
+    page = tab.open(fragment)
+    tab.shown(view)
+    assert page.inner_text("#given").startswith(title)
+    assert answer in page.inner_text(f"#{view} .headline")
+    assert page.query_selector(f"#{view} .failure") is None
+    assert "accelerator" not in page.inner_text("#views")
+
+
 def test_toys_are_those_of_one_run_and_can_be_stopped(tab, tmp_path):
     page = tab.open("#example=two_bins&view=toys")
     tab.shown("overview", "toys")
@@ -322,6 +339,149 @@ def test_toys_are_those_of_one_run_and_can_be_stopped(tab, tmp_path):
     page.wait_for_selector("#toys figure")
     page.click("#toys button:text('Stop')")
     page.wait_for_selector("#toys .state:has-text('Stopped after')")
+
+
+def field(tab, where, name):
+    """the field of an option, which may be folded away"""
+    label = tab.page.locator(f"{where} label:has(span:text-is('{name}'))").first
+    if not label.is_visible():
+        tab.page.click(f"{where} summary >> nth=0")
+    return label.locator("input, select, textarea")
+
+
+def run_command(tab, command, **options):
+    """runs a command with these options; the line that is shown for it, if there is an answer"""
+    page = tab.page
+    page.select_option("#commands select >> nth=0", command)
+    for name, value in options.items():
+        field(tab, "#commands form", name.replace("_", "-")).fill(value)
+    page.click("#commands button:text('Run')")
+    page.wait_for_selector("#commands button:text('Run'):enabled")
+    line = page.query_selector("#commands .command code")
+    return line and line.inner_text()
+
+
+def test_draws_from_the_posterior_have_the_native_bytes(tab, tmp_path):
+    path = support.ROOT / "examples" / "two_bins.json"
+    page = tab.open("#example=two_bins")
+    tab.shown("sample")
+    for name, value in {"chains": "3", "draws": "50", "prior": "mu=gamma:2,1.5"}.items():
+        field(tab, "#sample", name).fill(value)
+    page.click("#sample button:text('Draw')")
+    page.wait_for_selector("#sample .headline")
+    assert "did not converge" in page.inner_text("#sample .headline")
+    line = "paritas sample two_bins.json --chains 3 --draws 50 --prior mu=gamma:2,1.5 --save draws.csv --json"
+    assert page.inner_text("#sample .command code") == line
+    assert compare(tab, "sample", [path], tmp_path) == 1
+    saved = tab.saved(page.query_selector("#sample footer > button:text('draws.csv')"))
+    assert saved == (tmp_path / "draws.csv").read_bytes()
+    before = page.inner_html("#sample figure svg")
+    page.select_option("#sample .body select", "uncorr_bkguncrt[0]")
+    assert page.inner_html("#sample figure svg") != before
+    field(tab, "#sample", "draws").fill("1000000")
+    page.click("#sample button:text('Draw')")
+    page.click("#sample button:text('Stop')")
+    page.wait_for_selector("#sample .state:has-text('Stopped')")
+
+
+def test_masks_and_asimov_data_reach_all_results(tab, tmp_path):
+    paths = [*archive_files()]
+    page = tab.open("#example=sbottom_A&patch=sbottom_1300_205_60")
+    tab.shown(*VIEWS)
+    field(tab, SHARED, "mask").select_option(["CRtt_meff"])
+    page.wait_for_selector("#overview .command code:has-text('--mask CRtt_meff')")
+    page.wait_for_selector(f"{SHARED} label")
+    field(tab, SHARED, "asimov").fill("0")
+    field(tab, SHARED, "asimov").press("Enter")
+    page.wait_for_selector("#limit .command code:has-text('--asimov 0 --mask CRtt_meff')")
+    tab.shown(*VIEWS, "patches")
+    assert page.query_selector(".failure") is None
+    assert sum(compare(tab, view, paths, tmp_path) for view in VIEWS if view != "explore") == 9
+    line = run_command(tab, "hypotest", mu="1.5")
+    assert line.endswith("--asimov 0 --mask CRtt_meff --mu 1.5 --json")
+    assert compare(tab, "commands", paths, tmp_path) == 1
+
+
+def test_global_impacts_are_a_choice_of_the_ranking(tab, tmp_path):
+    path = support.ROOT / "examples" / "two_bins.json"
+    page = tab.open("#example=two_bins")
+    tab.shown("ranking")
+    field(tab, "#ranking", "impacts").select_option("global")
+    page.wait_for_selector("#ranking .command code:has-text('--top 15 --impacts global')")
+    assert compare(tab, "ranking", [path], tmp_path) == 1
+    assert "global impact" in page.text_content("#ranking figure svg")
+
+
+def test_saved_toys_are_data_of_other_commands(tab, tmp_path):
+    path = support.ROOT / "examples" / "two_bins.json"
+    page = tab.open("#example=two_bins")
+    tab.shown(*VIEWS)
+    line = run_command(tab, "toys", ntoys="5", save="toys.npz")
+    support.native(line, [path], tmp_path)
+    saved = tab.saved(page.query_selector("#commands footer > button:text('toys.npz')"))
+    assert saved == (tmp_path / "toys.npz").read_bytes()
+    names = page.eval_on_selector_all("#known-files option", "all => all.map(one => one.value)")
+    assert names == ["two_bins.json", "toys.npz"]
+    run_command(tab, "limit", data="toys.npz")
+    assert len(page.query_selector_all("#commands tbody tr")) >= 5
+    assert compare(tab, "commands", [path], tmp_path) == 1
+    field(tab, SHARED, "data").fill("toys.npz")
+    field(tab, SHARED, "data").press("Enter")
+    page.wait_for_selector("#limit .command code:has-text('--data toys.npz')")
+    assert "Toy 0" in page.inner_text("#limit .note")
+    tab.shown(*VIEWS)
+    assert page.query_selector(".failure") is None
+    assert compare(tab, "limit", [path], tmp_path) == 1
+
+
+def test_a_simplified_likelihood_is_saved_and_opened(tab, tmp_path):
+    path = support.ROOT / "examples" / "two_bins.json"
+    page = tab.open("#example=two_bins")
+    tab.shown(*VIEWS)
+    line = run_command(tab, "simplify")
+    assert line == "paritas simplify two_bins.json --json"
+    assert compare(tab, "commands", [path], tmp_path) == 1
+    page.click("#commands button:text('Open two_bins_simplify.json')")
+    page.wait_for_selector("#limit .command code:has-text('two_bins_simplify.json')")
+    (tmp_path / "two_bins_simplify.json").write_bytes(support.native(line, [path], tmp_path).stdout)
+    assert compare(tab, "limit", [], tmp_path) == 1
+
+
+def test_the_profile_of_any_parameter_is_scanned_around_its_best_value(tab, tmp_path):
+    path = support.ROOT / "examples" / "two_bins.json"
+    page = tab.open("#example=two_bins")
+    tab.shown("scan")
+    field(tab, "#scan", "points").fill("5")
+    field(tab, "#scan", "points").press("Enter")
+    page.select_option("#scan select[name=parameter]", "uncorr_bkguncrt[1]")
+    page.wait_for_selector("#scan .command code:has-text(\"--par 'uncorr_bkguncrt[1]' --points 5 --json\")")
+    assert compare(tab, "scan", [path], tmp_path) == 1
+    assert len(page.query_selector_all("#scan tbody tr")) == 5
+
+
+def test_words_beside_the_workspace(tab, tmp_path):
+    page = tab.open("#example=sbottom_A")
+    tab.shown(*VIEWS)
+    page.select_option("#commands select >> nth=0", "patchset")
+    page.fill("#commands textarea >> nth=0", "inspect\npatchset.json")
+    page.click("#commands button:text('Run')")
+    page.wait_for_selector("#commands .command code:text('paritas patchset inspect patchset.json --json')")
+    assert compare(tab, "commands", archive_files(), tmp_path) == 1
+
+
+@pytest.mark.parametrize("command", ["compatibility", "interval", "contour", "nll", "digest", "devices"])
+def test_any_command_runs_or_says_why_not(tab, command, tmp_path):
+    path = support.ROOT / "examples" / "two_bins.json"
+    page = tab.open("#example=two_bins")
+    tab.shown(*VIEWS)
+    run_command(tab, command)
+    if command == "contour":
+        answer = support.native("paritas contour two_bins.json --json", [path], tmp_path)
+        assert page.inner_text("#commands .failure") == answer.stderr.decode().strip()
+        return
+    assert len(page.query_selector_all("#commands tbody tr")) >= 1
+    if command in ("compatibility", "nll", "digest"):
+        assert compare(tab, "commands", [path], tmp_path) == 1
 
 
 def test_a_tab_closed_in_the_middle_takes_its_workers_with_it(browser):

@@ -3,6 +3,8 @@
 import json
 import math
 import random
+import re
+import subprocess
 
 import page_support as support
 import pytest
@@ -23,6 +25,41 @@ def run(browser):
 
     yield value
     page.close()
+
+
+def asked(*words):
+    return subprocess.run([support.PROGRAM, *words, "--help"], capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(not support.PROGRAM.exists(), reason="no native program to ask")
+def test_options_are_those_of_the_programs_help(run):
+    commands = re.findall(r"^  ([a-z-]+)  ", asked(), re.MULTILINE)
+    assert len(commands) > 25
+    for command in commands:
+        text = asked(command)
+        options = run(["elements", "options"], "helpOf(argument).options", text)
+        names = re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE)
+        assert [one["name"] for one in options] == names
+        words = " ".join(" ".join([one["name"], one["value"], one["about"]]) for one in options)
+        listed = text[: text.rindex("\nExit codes")].split("\n")
+        lines = "\n".join(line for line in listed if line.startswith("  "))
+        assert words.split() == re.sub(r"^  -\w, ", "", lines, flags=re.MULTILINE).split()
+        for one in options:
+            assert one["group"] and one["about"], one
+            assert re.fullmatch(r"|[^ ]+|OLD NEW|none\|outer\|left outer\|right outer", one["value"]), one
+
+
+@pytest.mark.skipif(not support.PROGRAM.exists(), reason="no native program to ask")
+def test_words_and_defaults_of_options(run):
+    chosen = "helpOf(argument).options.map((one) => [one.name, wordsOf(one), defaultOf(one)])"
+    answer = run(["elements", "options"], chosen, asked("fit"))
+    known = {name: (words, default) for name, words, default in answer}
+    assert known["--minimizer"] == (["newton", "lbfgsb", "de"], "newton")
+    assert known["--normsys-code"] == (["1", "4", "0", "2c", "6", "lnN"], "4")
+    assert known["--minos"] == ([], "") and known["--mask"] == ([], "")
+    answer = run(["elements", "options"], chosen, asked("sample"))
+    known = {name: default for name, _, default in answer}
+    assert (known["--target"], known["--level"], known["--chains"]) == ("0.7", "0.9", "16")
 
 
 def area(a, b, c):

@@ -25,6 +25,25 @@ class Card {
         /** @type {Array<() => void>} */
         this.redraws = [];
         this.wide = wide;
+        /** @type {OptionForm|null} */
+        this.form = null;
+    }
+
+    /** The words of the card's options. */
+    words() {
+        return this.form?.words().flat() ?? [];
+    }
+
+    /**
+     * The fields of a command's options, in place of those of another.
+     * @param {OptionForm} form
+     */
+    offer(form) {
+        if (this.form)
+            this.form.root.replaceWith(form.root);
+        else
+            this.controls.append(form.root);
+        this.form = form;
     }
 
     /** Removes what is shown, not the controls. */

@@ -10,7 +10,9 @@ function rankingFigure(width, answer) {
     const {most, room} = nameRoom(entries.map((one) => one.name), width);
     const height = entries.length * row + 116;
     const figure = canvas(width, height, `impacts of ${count(entries.length, "parameter")} on ${answer.poi}`);
-    const sizes = entries.flatMap((one) => [one.impact_up, one.impact_down, one.prefit_up, one.prefit_down]);
+    const sizes = entries.flatMap(
+        (one) => [one.impact_up ?? one.impact, one.impact_down, one.prefit_up, one.prefit_down]
+    );
     const far = 1.1 * Math.max(...sizes.map((size) => Math.abs(size ?? 0))) || 1;
     const place = {left: room, top: 70, width: width - room - 14, height: entries.length * row + 8};
     const frame =
@@ -28,10 +30,10 @@ function rankingFigure(width, answer) {
             const [from, to] = [impact.at(Math.min(0, size)), impact.at(Math.max(0, size))];
             frame.plot.append(svg("rect", { x: from, y: y + 3, width: to - from, height: row - 6, ...look }));
         };
-        bar(one.prefit_up, { fill: "none", stroke: "var(--up)" });
-        bar(one.prefit_down, { fill: "none", stroke: "var(--down)" });
-        bar(one.impact_up, { fill: "var(--up)", opacity: 0.75 });
-        bar(one.impact_down, { fill: "var(--down)", opacity: 0.75 });
+        bar(one.prefit_up ?? null, { fill: "none", stroke: "var(--up)" });
+        bar(one.prefit_down ?? null, { fill: "none", stroke: "var(--down)" });
+        bar(one.impact_up ?? one.impact ?? null, { fill: "var(--up)", opacity: 0.75 });
+        bar(one.impact_down ?? null, { fill: "var(--down)", opacity: 0.75 });
         const {pull} = one;
         if (pull !== null && one.constraint !== null) {
             const [from, to] = [-one.constraint, one.constraint].map((way) => frame.x.at(pull + way));
@@ -51,14 +53,14 @@ function rankingFigure(width, answer) {
     for (const tick of impact.ticks(4))
         frame.over.append(label(impact.at(tick.value), top - 7, tick.label, {"text-anchor": "middle"}));
     frame.over.append(label(frame.x.to, top - 23, `Δ ${answer.poi}`, {"text-anchor": "end"}));
-    const second = width < 460 ? 12 : width / 2;
-    legend(frame.over, 12, 12, [
+    const global = answer.impacts === "global";
+    legend(frame.over, 12, 12, global ? [{text: "global impact", fill: "var(--up)"}] : [
         {text: "+1σ after the fit", fill: "var(--up)"}, {text: "−1σ after the fit", fill: "var(--down)"}
     ]);
     if (width >= 460) {
-        legend(frame.over, second, 12, [
-            {text: "pull and constraint", line: {}, point: true},
-            {text: "±1σ before the fit (outlines)", line: {stroke: "var(--up)"}}
+        const outlines = {text: "±1σ before the fit (outlines)", line: {stroke: "var(--up)"}};
+        legend(frame.over, width / 2, 12, [
+            {text: "pull and constraint", line: {}, point: true}, ...(global ? [] : [outlines])
         ]);
     }
     return figure.root;

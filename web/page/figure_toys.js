@@ -3,14 +3,14 @@
 const TOY_BINS = 40;
 
 /**
- * Parts of the values in bins from 0 to `far`.
+ * Parts of the values in bins from `low` to `far`.
  * @param {number[]} values
  * @param {number} far
  */
-function toyParts(values, far) {
+function toyParts(values, far, low = 0) {
     const parts = new Array(TOY_BINS).fill(0);
     for (const q of values.filter((one) => one <= far)) {
-        parts[Math.min(TOY_BINS - 1, Math.floor((q / far) * TOY_BINS))] += 1 / values.length;
+        parts[Math.min(TOY_BINS - 1, Math.floor(((q - low) / (far - low)) * TOY_BINS))] += 1 / values.length;
     }
     return parts;
 }
@@ -26,7 +26,8 @@ function drawSteps(frame, parts, look) {
     const places = [[frame.x.from, frame.y.from]];
     parts.forEach((part, k) => {
         const y = part > 0 ? frame.y.at(part) : frame.y.from + 4;
-        const ends = [k, k + 1].map((one) => frame.x.at((one * frame.x.high) / TOY_BINS));
+        const {low, high} = frame.x;
+        const ends = [k, k + 1].map((one) => frame.x.at(low + (one * (high - low)) / TOY_BINS));
         places.push([ends[0], y], [ends[1], y]);
     });
     frame.plot.append(path(places, {"stroke-linejoin": "miter", ...look}));

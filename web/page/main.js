@@ -3,8 +3,13 @@
  *   #example=NAME&view=ID&patch=NAME   a link to a shipped example, one of its views, one of its patches */
 
 /** @type {View[]} */
-const MODEL_VIEWS =
-    [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
+const MODEL_VIEWS = [
+    overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView,
+    sampleView, commandsView
+];
+
+/** Options of the page's head, for all results; `inspect` knows the first alone. */
+const SHARED_OPTIONS = ["--mask", "--asimov", "--prefit", "--data", "--toy", "--fix", "--init", "--range"];
 
 const TITLE = document.title;
 const NOTHING_LEAVES = byId("given").textContent;
@@ -118,9 +123,11 @@ class Page {
             live: null,
             workers: this.workers,
             run: (args) => this.workers.run(args, filesOf(study, args), study),
+            give: (files) => this.add(studyOf(files, [])),
         };
         this.context = context;
-        byId("given").textContent = givenNames(study);
+        listFiles(study);
+        byId("given").textContent = this.example ? EXAMPLES[this.example] : givenNames(study);
         document.title = `${study.workspace ?? study.day}: Paritas`;
         this.fileChoices(study);
         if (study.workspace)
@@ -201,22 +208,50 @@ class Page {
      */
     async showView(view, card, context) {
         let runs = 0;
-        const show = async () => {
-            runs += 1;
-            const own = runs;
+        /** @param {number} own */
+        const run = async (own) => {
+            if (own !== runs) return;
             card.say("…", true);
             try {
                 await view.show(card, context);
                 if (card.state.textContent === "…") card.say("");
             } catch (error) {
-                if (error instanceof Stopped || own !== runs) return;
+                if (error instanceof Stopped) return;
                 card.clear();
                 card.fail(error instanceof Error ? error.message : String(error));
             }
             card.root.dataset.shown = String(runs);
         };
+        /* one after the other, so that the newest answer stays; of those that wait, only the newest runs */
+        let last = Promise.resolve();
+        const show = () => {
+            runs += 1;
+            const own = runs;
+            last = last.then(() => run(own));
+            return last;
+        };
+        /* if the engine has stopped, the command says why */
+        await this.offerOptions(view, card, context, show).catch(() => {});
+        if (context !== this.context) return;
         view.controls?.(card, context, show);
         await show();
+    }
+
+    /**
+     * The options of a view's command. A change gives a new answer, unless the view waits for a button.
+     * @param {View} view
+     * @param {Card} card
+     * @param {Context} context
+     * @param {() => void} again
+     */
+    async offerOptions(view, card, context, again) {
+        if (!view.command) return;
+        const shown = view.shown ?? [];
+        const options = freeOptions(await this.workers.help(view.command));
+        const form = new OptionForm(options, context, shown.map((one) => one[0]));
+        form.set(shown.filter((one) => one.length > 1));
+        if (!view.draw) form.root.addEventListener("change", again);
+        card.offer(form);
     }
 
     /**
@@ -238,7 +273,7 @@ class Page {
         };
         if (of("workspace").length > 1) {
             add("Workspace", of("workspace"), study.workspace, (workspace) => {
-                const other = {...study, workspace, measurement: null, poi: null};
+                const other = {...study, workspace, measurement: null, poi: null, shared: []};
                 choosePatchset(other, patchsetBeside(other));
                 return other;
             });
@@ -269,6 +304,24 @@ class Page {
         const select =
             choice(model.poi ? names : ["", ...names], model.poi ?? "", (poi) => this.change({poi}));
         place.append(labelled("Parameter of interest", select));
+        this.sharedOptions(place);
+    }
+
+    /**
+     * The options of all results: masks, blinding, other data.
+     * @param {HTMLElement} place
+     */
+    async sharedOptions(place) {
+        const {context} = this;
+        if (!context) return;
+        const {options} = await this.workers.help("fit");
+        const form = new OptionForm(
+            options.filter((one) => SHARED_OPTIONS.includes(one.name)), context, [], "Options of all results"
+        );
+        form.set(context.study.shared);
+        form.root.querySelector("details")?.toggleAttribute("open", context.study.shared.length > 0);
+        form.root.addEventListener("change", () => this.change({shared: form.words()}));
+        if (context === this.context) place.append(form.root);
     }
 
     /**

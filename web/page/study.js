@@ -15,6 +15,7 @@
  * @property {string[]} patchFiles   JSON Patches that are applied
  * @property {string|null} measurement
  * @property {string|null} poi
+ * @property {string[][]} shared   options of all results, each with its words
  * @property {string|null} day   a day file of loss cones
  * @property {string|null} truth   a table of geometry and spacecraft potentials for it
  */
@@ -79,6 +80,7 @@ function studyOf(files, archives) {
         patchFiles: [],
         measurement: null,
         poi: null,
+        shared: [],
         day: null,
         truth: null,
     };
@@ -189,18 +191,25 @@ function choosePatchset(study, name) {
 }
 
 /**
- * The options that choose the model.
+ * The options of all results, each with its words: the model's, and those that the user chose.
+ * @param {Study} study
+ * @param {boolean} [allPatches]
+ */
+function modelOptions(study, allPatches = false) {
+    const options = study.patchFiles.map((name) => ["--patch", name]);
+    if (study.patchset) options.push(["--patchset", study.patchset]);
+    if (study.patchset && !allPatches && study.patchName) options.push(["--patch-name", study.patchName]);
+    if (study.measurement) options.push(["--measurement", study.measurement]);
+    if (study.poi) options.push(["--poi", study.poi]);
+    return [...options, ...study.shared];
+}
+
+/**
  * @param {Study} study
  * @param {boolean} [allPatches]
  */
 function modelArguments(study, allPatches = false) {
-    const args = [];
-    for (const name of study.patchFiles) args.push("--patch", name);
-    if (study.patchset) args.push("--patchset", study.patchset);
-    if (study.patchset && !allPatches && study.patchName) args.push("--patch-name", study.patchName);
-    if (study.measurement) args.push("--measurement", study.measurement);
-    if (study.poi) args.push("--poi", study.poi);
-    return args;
+    return modelOptions(study, allPatches).flat();
 }
 
 /**

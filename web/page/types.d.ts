@@ -100,14 +100,16 @@ interface Ranked {
     name: string;
     pull: number | null;
     constraint: number | null;
-    impact_up: number | null;
+    impact_up: number | null; /* these four: conditional impacts */
     impact_down: number | null;
     prefit_up: number | null;
     prefit_down: number | null;
+    impact?: number | null; /* a global impact */
 }
 
 interface RankingAnswer {
     poi: string;
+    impacts: "conditional" | "global";
     entries: Ranked[];
 }
 

@@ -9,6 +9,7 @@
  * @property {PredictAnswer|null} predicted   the answer of `paritas predict`, null before it
  * @property {Engine|null} live   has the model of the sliders open
  * @property {Workers} workers
+ * @property {(files: Array<[string, Uint8Array]>) => void} give   shows other files, as if the user gave them
  *
  * @typedef {object} View
  * @property {string} id   also in links: #view=ID
@@ -16,6 +17,9 @@
  * @property {string} about
  * @property {boolean} [wide]
  * @property {(card: Card, context: Context) => Promise<void>} show   runs the commands and draws
+ * @property {string} [command]   whose options are offered
+ * @property {string[][]} [shown]   those in front, each with the words that it starts with
+ * @property {(card: Card, context: Context, answer: any) => void} [draw]   what stands above the tables
  * @property {(card: Card, context: Context, again: () => void) => void} [controls]   once for a study
  */
 
@@ -26,7 +30,8 @@
 function documentOf(answer) {
     if (answer.text.trim() === "")
         throw new Error(answer.error || `paritas ended with exit code ${answer.status}`);
-    return JSON.parse(answer.text);
+    const document = JSON.parse(answer.text);
+    return document.answers?.[0] ?? document;
 }
 
 /**
@@ -41,6 +46,8 @@ async function answerOf(card, context, args, name) {
     const document = documentOf(answer);
     card.clear();
     card.note(answer.error);
+    if (document.toy !== undefined)
+        card.note(`Toy ${document.toy} is shown; the download has all that were asked for.`);
     if (answer.status === 1 && !answer.error) card.note("A fit did not converge (exit code 1).");
     card.command(answer, name);
     return document;
@@ -62,9 +69,12 @@ const overviewView = {
     title: "Model",
     about: "Channels, samples and parameters of the workspace.",
     async show(card, context) {
+        /* the one option of all results that this command has */
+        const shared = context.study.shared.filter((one) => one[0] === "--mask");
         /** @type {ModelAnswer} */
         const model = context.model = await answerOf(
-            card, context, modelCommand(context.study, "inspect"), `${fileName(context, "inspect")}.json`
+            card, context, modelCommand({...context.study, shared}, "inspect"),
+            `${fileName(context, "inspect")}.json`
         );
         const bins = model.model_channels.reduce((sum, one) => sum + one.bins, 0);
         const samples = new Set(model.model_channels.flatMap((one) => one.samples));

@@ -6,26 +6,16 @@ const limitView = {
     title: "Upper limit",
     about:
         "CLs over the parameter of interest (asymptotic formulae), with the expected bands of 1 and 2 sigma.",
-    controls(card, context, again) {
-        card.number(
-                "CLs at the limit", 0.05, {name: "level", min: 0.001, max: 0.9}
-        ).addEventListener("change", again);
-        card.select("Test statistic", ["qtilde", "q"]).addEventListener("change", again);
-    },
+    command: "limit",
+    shown: [["--level"], ["--test-stat"]],
     async show(card, context) {
-        const [level, statistic] = [...card.controls.querySelectorAll("input, select")].map(
-            (one) => /** @type {HTMLInputElement} */ (one).value
-        );
-        const options = [];
-        if (Number(level) !== 0.05) options.push("--level", level);
-        if (statistic !== "qtilde") options.push("--test-stat", statistic);
         /** @type {LimitAnswer} */
         const answer = await answerOf(
-            card, context, modelCommand(context.study, "limit", ...options),
+            card, context, modelCommand(context.study, "limit", ...card.words()),
             `${fileName(context, "limit")}.json`
         );
         const [, low, median, high] = answer.limit_exp;
-        const confidence = `${show(100 * (1 - Number(level)), 4)} % CL`;
+        const confidence = `${show(100 * (1 - answer.level), 4)} % CL`;
         card.headline(
             `${answer.poi} < `, html("strong", {}, show(answer.limit_obs)), ` observed at ${confidence}, `,
             `< ${show(median)} expected (${show(low)} to ${show(high)} within 1σ)`
@@ -124,23 +114,22 @@ const scanView = {
     id: "scan",
     title: "Profile likelihood",
     about: "The parameter is fixed at each value, all others are fitted again.",
+    command: "scan",
+    shown: [["--start"], ["--stop"], ["--points"]],
     controls(card, context, again) {
         const names = context.model.model_parameters.filter((one) => !one.fixed).map((one) => one.name);
         const chosen = context.model.poi ?? "";
-        const select = card.select("Parameter", [chosen, ...names.filter((one) => one !== chosen)]);
-        const from = card.number("From", "", {placeholder: "best − 3 errors"});
-        const to = card.number("To", "", {placeholder: "best + 3 errors"});
-        select.addEventListener("change", () => {
-            from.value = to.value = "";
+        const select = choice([chosen, ...names.filter((one) => one !== chosen)], chosen, () => {
+            for (const [{name}, field] of card.form?.fields ?? [])
+                if (name === "--start" || name === "--stop") field.value = "";
             again();
         });
-        for (const one of [from, to, card.number("Values", 21, {min: 3, max: 501, step: 1})])
-            one.addEventListener("change", again);
+        select.name = "parameter";
+        card.controls.prepend(labelled("Parameter", select));
     },
     async show(card, context) {
-        const [name, from, to, points] = [...card.controls.querySelectorAll("input, select")].map(
-            (one) => /** @type {HTMLInputElement} */ (one).value
-        );
+        const select = card.controls.querySelector("select[name=parameter]");
+        const name = /** @type {HTMLSelectElement} */ (select).value;
         if (!name) {
             card.say("Choose a parameter.");
             return;
@@ -148,30 +137,18 @@ const scanView = {
         /** @type {FitAnswer} */
         const fit = context.fit ??=
             documentOf(await context.run(modelCommand(context.study, "fit", "--covariance")));
-        const k = fit.parameters.findIndex((one) => one.name === name);
-        const fitted = fit.parameters[k];
-        const options = [];
-        if (name === context.model.poi) {
-            if (from) options.push("--start", from);
-            if (to) options.push("--stop", to);
-            if (points !== "21") options.push("--points", points);
-        } else {
-            const {bounds} = context.model.model_parameters[k];
-            const width = fitted.error ?? 0.1 * (bounds[1] - bounds[0]);
-            const low = from || Number(Math.max(bounds[0], fitted.value - 3 * width).toPrecision(4));
-            const high = to || Number(Math.min(bounds[1], fitted.value + 3 * width).toPrecision(4));
-            options.push("--par", `${name}=${low}:${high}:${points}`);
-        }
+        const fitted = fit.parameters.find((one) => one.name === name);
+        const options = name === context.model.poi ? [] : ["--par", name];
         /** @type {ScanAnswer} */
         const answer = await answerOf(
-            card, context, modelCommand(context.study, "scan", ...options),
+            card, context, modelCommand(context.study, "scan", ...options, ...card.words()),
             `${fileName(context, "scan")}.json`
         );
         card.headline(
-            `${name}: best value ${show(answer.best[0])}`, fitted.error ? ` ± ${show(fitted.error, 3)}` : ""
+            `${name}: best value ${show(answer.best[0])}`, fitted?.error ? ` ± ${show(fitted.error, 3)}` : ""
         );
         card.figure(
-            fileName(context, `scan_${name}`), (width) => scanFigure(width, answer, fitted.error ?? null)
+            fileName(context, `scan_${name}`), (width) => scanFigure(width, answer, fitted?.error ?? null)
         );
         card.table(
             "Values", [name, "−2 Δ ln L", "−2 ln L", "status"],
@@ -185,20 +162,22 @@ const rankingView = {
     id: "ranking",
     title: "Ranking",
     about: "How far the parameter of interest moves when another one is fixed at its best value plus and " +
-        "minus its error.",
-    controls(card, context, again) {
-        card.number("Largest", 15, {min: 1, max: 500, step: 1}).addEventListener("change", again);
-    },
+        "minus its error. Global: when its auxiliary datum moves by its standard deviation.",
+    command: "ranking",
+    shown: [["--top", "15"], ["--impacts"]],
     async show(card, context) {
-        const top = card.controls.querySelector("input")?.value || "15";
         /** @type {RankingAnswer} */
         const answer = await answerOf(
-            card, context, modelCommand(context.study, "ranking", "--top", top),
+            card, context, modelCommand(context.study, "ranking", ...card.words()),
             `${fileName(context, "ranking")}.json`
         );
-        if (answer.entries.every((one) => !one.impact_up && !one.impact_down))
+        if (answer.entries.every((one) => !one.impact_up && !one.impact_down && !one.impact))
             card.note(`No other parameter moves ${answer.poi}: it stays at a bound, or needs no other.`);
         card.figure(fileName(context, "ranking"), (width) => rankingFigure(width, answer));
+        if (answer.impacts === "global") {
+            showTables(card, answer);
+            return;
+        }
         card.table(
             "Impacts", ["parameter", "pull", "constraint", "+1σ", "−1σ", "+1σ before", "−1σ before"],
             answer.entries.map(
@@ -214,7 +193,7 @@ const rankingView = {
 const testsView = {
     id: "tests",
     title: "Significance and goodness of fit",
-    about: "Discovery from q0, and the fit against the saturated model.",
+    about: "Discovery from q0, the fit against the saturated model, and whether channels agree.",
     async show(card, context) {
         const {study} = context;
         const fit =
@@ -234,6 +213,15 @@ const testsView = {
             "p", {},
             `Expected for ${found.poi} = 1: Z = ${show(found.Z_exp, 3)}. Best fit: ${found.poi} = ${
                 show(found.mu_hat)}.`
+        ));
+        if (context.model.model_channels.length < 2) return;
+        const agreement = await context.run(modelCommand(study, "compatibility"));
+        const channels = documentOf(agreement);
+        card.note(agreement.error);
+        card.command(agreement, `${fileName(context, "compatibility")}.json`);
+        card.headline(`Channels agree on ${channels.poi}: p = `, html("strong", {}, show(channels.p, 3)));
+        card.body.append(html(
+            "p", {}, `Statistic ${show(channels.statistic)} for ${count(channels.ndof, "degree")} of freedom.`
         ));
     },
 };

@@ -225,23 +225,12 @@ const toysView = {
         const statistic = card.select("Test statistic", ["qtilde", "q"]);
         /** @type {ToyRun|null} */
         let run = null;
-        const begin = card.button("Draw toys", async () => {
+        runButtons(card, "Draw toys", () => {
             const n = Math.max(10, Math.floor(Number(ntoys.value)));
             const options = {mu: mu.value, ntoys: n, seed: seed.value, statistic: statistic.value};
             run = new ToyRun(context, options);
-            begin.disabled = true;
-            stop.disabled = false;
-            try {
-                await showToys(card, run);
-            } catch (error) {
-                card.clear();
-                card.fail(error instanceof Error ? error.message : String(error));
-            }
-            begin.disabled = false;
-            stop.disabled = true;
-        });
-        const stop = card.button("Stop", () => run?.stop());
-        stop.disabled = true;
+            return showToys(card, run);
+        }, () => run?.stop());
     },
     async show(card, context) {
         card.say(context.model.poi ? "" : "The model has no parameter of interest.");

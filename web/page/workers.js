@@ -26,6 +26,11 @@
  * @property {Map<string, Uint8Array>} known   files that the worker has
  */
 
+/** What commands find in their environment: a browser has no accelerator that they could look for. */
+const HERE = {
+    PARITAS_DEVICE: "cpu"
+};
+
 /** A command that was stopped before its end. */
 class Stopped extends Error {}
 
@@ -39,6 +44,8 @@ class Workers {
         this.queue = [];
         /** @type {WebAssembly.Module|null} */
         this.program = null;
+        /** @type {Map<string, Promise<Help>>} */
+        this.helps = new Map();
     }
 
     /** Compiles the program, and starts a worker before it is needed. */
@@ -51,6 +58,23 @@ class Workers {
     /** Lets the browser compile with care what the first analysis needs. */
     async warm() {
         if (this.program) await Engine.warm(this.program);
+    }
+
+    /**
+     * The options of a command, as its --help lists them; asked once.
+     * @param {string} command
+     */
+    help(command) {
+        const known = this.helps.get(command) ??
+            this.run([command, "--help"], new Map(), this).then((answer) => helpOf(answer.text));
+        this.helps.set(command, known);
+        return known;
+    }
+
+    /** The names of all commands on workspaces. */
+    async commands() {
+        const {text} = await this.run(["--help"], new Map(), this);
+        return [...text.matchAll(/^ {2}([a-z-]+)  /gm)].map((one) => one[1]);
     }
 
     /** An engine of its own, for what stays open. */
@@ -135,7 +159,7 @@ class Workers {
         const start = performance.now();
         try {
             const {status, out, error, files: written} =
-                await slot.engine.command(task.args, {files, onOut: task.listen});
+                await slot.engine.command(task.args, {files, environment: HERE, onOut: task.listen});
             const ms = performance.now() - start;
             const names = Object.keys(written ?? {});
             this.forget(slot, names);

@@ -13,18 +13,21 @@
 #define BATCH 1000 /* points of the likelihood; toys */
 #define SCAN 21
 #define REPEATS 1001
+#define SLOW 10.0     /* times --seconds: no more repeats */
+#define TOO_SLOW 40.0 /* an operation is given up */
 #define DEVICES 8
 
 static const struct option options[] = {
     {"--device", OPTION_TEXT, "NAME,...",
      "devices to measure beside the CPU, as `paritas devices` lists them; default: PARITAS_DEVICE, or none"},
-    {"--seconds", OPTION_NUMBER, "S", "time for each number", "0.5"},
+    {"--seconds", OPTION_NUMBER, "S",
+     "time for each number; an operation is skipped if it takes longer than 40 times this", "0.5"},
     {"--threads", OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
     {"--precision", OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
      "f64"},
-    {"--save", OPTION_OUTPUT, "FILE", "keep the measurements there, as JSON; -: standard output"},
-    {"--sweeps", OPTION_COUNT, "N", "of losscone and kappa", "200"},
-    {"--baseline", OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
+    {"--save", OPTION_OUTPUT, "FILE", "write the measurements as JSON; -: standard output"},
+    {"--sweeps", OPTION_COUNT, "N", "sweeps of losscone and kappa", "200"},
+    {"--baseline", OPTION_INPUT, "FILE", "compare with measurements of an earlier --save"},
     {0},
 };
 
@@ -53,6 +56,7 @@ static const char *const operation_names[OPERATIONS] = {
 /* Times of one operation. NaN: the model lacks the operation, or the baseline the number. */
 struct measured {
     double seconds, baseline;
+    double longer_than; /* of an operation that was given up; else NaN */
     size_t repeats;
 };
 
@@ -213,30 +217,69 @@ static paritas_status run_once(struct bench *b, size_t operation, paritas_contex
     return status;
 }
 
-static paritas_status measure(struct bench *b, size_t operation, size_t device, double seconds)
+/* Progress that ends an operation after some time. */
+struct watch {
+    double until;
+    bool ended;
+    paritas_progress report;
+    void *user;
+};
+
+static int watch_time(void *user, uint64_t done, uint64_t total)
 {
-    double *times = b->times;
-    paritas_context *context = b->devices[device];
-    struct measured *m = &b->measured[operation][device];
-    if (b->family == SWEEP_FAMILIES && b->operations[operation] == OPERATION_RANKING && !b->poi)
-        return PARITAS_OK;
-    paritas_status status = run_once(b, operation, context); /* warms up: makes what a model makes once */
+    struct watch *watch = user;
+    watch->ended = watch->ended || platform_seconds() > watch->until;
+    return watch->ended || (watch->report && watch->report(watch->user, done, total) != 0);
+}
+
+/* Until `seconds` have passed and there are three times. The first run makes what a model makes once: its
+ * time counts if it is the only one. */
+static paritas_status repeat(struct bench *b, size_t operation, paritas_context *context, double seconds,
+                             struct measured *m)
+{
     const double started = platform_seconds();
+    paritas_status status = run_once(b, operation, context);
+    if (status != PARITAS_OK) return status;
+    m->seconds = platform_seconds() - started;
     while (status == PARITAS_OK && m->repeats < REPEATS &&
            (m->repeats < 3 || platform_seconds() - started < seconds)) {
         const double before = platform_seconds();
+        if (before - started > SLOW * seconds) break;
         status = run_once(b, operation, context);
-        times[m->repeats++] = platform_seconds() - before;
-        if (platform_seconds() - started > 10.0 * seconds) break; /* too slow to repeat */
+        if (status == PARITAS_OK) b->times[m->repeats++] = platform_seconds() - before;
     }
-    if (status != PARITAS_OK)
-        return context == b->session->context
-                   ? status
-                   : paritas_fail(b->session->context, status, "%s on %s: %s", b->names[operation],
-                                  b->device_names[device], paritas_error_message(context));
-    sort_numbers(m->repeats, times);
-    m->seconds = sorted_median(m->repeats, times);
-    return PARITAS_OK;
+    sort_numbers(m->repeats, b->times);
+    if (m->repeats > 0) m->seconds = sorted_median(m->repeats, b->times);
+    if (m->repeats == 0) m->repeats = 1;
+    return status;
+}
+
+static paritas_status measure(struct bench *b, size_t operation, size_t device, double seconds)
+{
+    paritas_context *context = b->devices[device];
+    struct measured *m = &b->measured[operation][device];
+    struct session *session = b->session;
+    if (b->family == SWEEP_FAMILIES && b->operations[operation] == OPERATION_RANKING && !b->poi)
+        return PARITAS_OK;
+    struct watch watch = {.until = platform_seconds() + TOO_SLOW * seconds,
+                          .report = context->progress,
+                          .user = context->progress_user};
+    char unit[80];
+    snprintf(unit, sizeof unit, "steps of %s on %s", b->names[operation], b->device_names[device]);
+    session->progress.unit = unit;
+    context->progress = watch_time;
+    context->progress_user = &watch;
+    const paritas_status status = repeat(b, operation, context, seconds, m);
+    context->progress = watch.report;
+    context->progress_user = watch.user;
+    session->progress.unit = "fits";
+    if (status == PARITAS_CANCELLED && watch.ended) {
+        m->longer_than = m->repeats == 0 ? TOO_SLOW * seconds : NAN;
+        return PARITAS_OK;
+    }
+    if (status == PARITAS_OK || context == session->context) return status;
+    return paritas_fail(session->context, status, "%s on %s: %s", b->names[operation],
+                        b->device_names[device], paritas_error_message(context));
 }
 
 static const char *devices_of(const struct bench *b)
@@ -283,7 +326,7 @@ static paritas_status open_devices(struct bench *b)
     }
     for (size_t o = 0; o < b->n_operations; o++)
         for (size_t d = 0; d < b->n_devices; d++)
-            b->measured[o][d].seconds = b->measured[o][d].baseline = NAN;
+            b->measured[o][d].seconds = b->measured[o][d].baseline = b->measured[o][d].longer_than = NAN;
     return PARITAS_OK;
 }
 
@@ -441,10 +484,10 @@ static void write_document(const struct bench *b, struct writer *w)
         for (size_t d = 0; d < b->n_devices; d++) {
             const struct measured *m = &b->measured[o][d];
             write_row(w,
-                      "operation:s device:s seconds:n sweeps_a_second:n repeats:z faster_than_cpu:n "
-                      "faster_than_baseline:n winner:b",
-                      b->names[o], b->device_names[d], m->seconds, sweeps_a_second(b, m), m->repeats,
-                      b->measured[o][0].seconds / m->seconds, m->baseline / m->seconds,
+                      "operation:s device:s seconds:n longer_than:n sweeps_a_second:n repeats:z "
+                      "faster_than_cpu:n faster_than_baseline:n winner:b",
+                      b->names[o], b->device_names[d], m->seconds, m->longer_than, sweeps_a_second(b, m),
+                      m->repeats, b->measured[o][0].seconds / m->seconds, m->baseline / m->seconds,
                       m->repeats > 0 && winner_of(b, o) == d);
         }
     write_close(w);
@@ -464,9 +507,11 @@ static void write_document(const struct bench *b, struct writer *w)
     write_close(w);
 }
 
-static void table_seconds(struct table *table, double seconds)
+static void table_seconds(struct table *table, double seconds, double longer_than)
 {
-    if (isnan(seconds))
+    if (!isnan(longer_than))
+        table_format(table, "> %.3g s", longer_than);
+    else if (isnan(seconds))
         table_text(table, "-");
     else if (seconds < 1e-3)
         table_format(table, "%.3g us", 1e6 * seconds);
@@ -504,7 +549,7 @@ static void write_table(const struct bench *b)
             const struct measured *m = &b->measured[o][d];
             table_text(&table, d == 0 ? b->names[o] : "");
             table_text(&table, b->device_names[d]);
-            table_seconds(&table, m->seconds);
+            table_seconds(&table, m->seconds, m->longer_than);
             if (sweeps) table_format(&table, "%.0f", sweeps_a_second(b, m));
             table_ratio(&table, b->measured[o][0].seconds / m->seconds);
             table_ratio(&table, m->baseline / m->seconds);

@@ -107,8 +107,8 @@ static int run(struct session *session)
     TRY(paritas_list_devices(session->context, DEVICES_MAX, found, &n));
     if (n > DEVICES_MAX) n = DEVICES_MAX;
     for (size_t i = 0; i < n; i++) {
-        NAME_OPTIONS(found[i].reason_f64);
-        NAME_OPTIONS(found[i].reason_f32);
+        NAME_OPTIONS(NULL, found[i].reason_f64);
+        NAME_OPTIONS(NULL, found[i].reason_f32);
     }
     if (session->json) {
         write_json(&session->writer, n, found);

@@ -14,7 +14,7 @@ static const struct option options[] = {
      "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
     {"--ntoys", OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
     {"--seed", OPTION_WHOLE, "S", "seed of the toys, or of the sweeps", "0"},
-    {"--sweeps", OPTION_COUNT, "N", "of losscone and kappa", "200"},
+    {"--sweeps", OPTION_COUNT, "N", "sweeps of losscone and kappa", "200"},
     {"--record", OPTION_FLAG, NULL,
      "compare nothing: print this machine and the digest of its answers, as a row of docs/same-bits.md"},
     {0},
@@ -161,6 +161,38 @@ static paritas_status hessian_distance(struct parity *p, double *distance)
     return PARITAS_OK;
 }
 
+/* How far the NLL at a point may go by rounded rates, over raw_rates: the sum over all data of
+ * |rate - datum|. Main data: with the sizes of all samples, which may cancel. */
+static paritas_status rates_of_point(struct parity *p, const double *point, double *sum)
+{
+    const paritas_model *model = p->session->model;
+    const size_t n_main = paritas_model_main_count(model), n = n_main + paritas_model_aux_count(model);
+    const double *data = p->session->job.data ? p->session->job.data : paritas_model_data(model);
+    const size_t channels = paritas_model_channel_count(model);
+    size_t n_samples = 0, at = 0;
+    for (size_t c = 0; c < channels; c++)
+        n_samples += paritas_model_sample_count(model, c) * paritas_model_channel_bins(model, c);
+    double *rates = arena_numbers(p->session, n + paritas_model_template_count(model)),
+           *samples = arena_numbers(p->session, n_samples);
+    TRY(allocated(p->session));
+    TRY(paritas_expected_data(p->exact, model, 1, point, rates));
+    TRY(paritas_expected_by_sample(p->exact, model, point, samples));
+    *sum = 0.0;
+    for (size_t c = 0; c < channels; c++) {
+        const size_t bins = paritas_model_channel_bins(model, c);
+        for (size_t b = 0; b < bins; b++, at++) {
+            double size = 0.0;
+            for (size_t s = 0; s < paritas_model_sample_count(model, c); s++)
+                size += fabs(samples[s * bins + b]);
+            const double rate = rates[at], more = rate > 0.0 ? fmax(size / rate, 1.0) : 1.0;
+            *sum += more * fabs(rate - data[at]);
+        }
+        samples += paritas_model_sample_count(model, c) * bins;
+    }
+    for (; at < n; at++) *sum += fabs(rates[at] - data[at]);
+    return PARITAS_OK;
+}
+
 /* Compares the kernels at given points. These answers are never polished. */
 static paritas_status kernel_distances(struct parity *p)
 {
@@ -168,20 +200,22 @@ static paritas_status kernel_distances(struct parity *p)
     const size_t n = p->session->n_parameters;
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
     TRY(paritas_gof(p->exact, p->session->model, &p->session->job, &gof));
-    double nll = 0.0, slope = 0.0, curvature = 0.0;
+    double nll = 0.0, slope = 0.0, curvature = 0.0, rates;
     for (size_t k = 0; k < CONTRACT_POINTS; k++) {
         const double y = b->values[CONTRACT_NLL][k];
         const double *x_slopes = a->values[CONTRACT_GRADIENT] + k * n,
                      *y_slopes = b->values[CONTRACT_GRADIENT] + k * n;
         if (isnan(y)) continue;
-        nll = worse(nll, 0.5 * fabs(a->values[CONTRACT_NLL][k] - y) / (1.0 + 0.5 * fabs(y - gof.saturated)));
+        TRY(rates_of_point(p, p->plan.points + k * n, &rates));
+        nll = worse(nll, 0.5 * fabs(a->values[CONTRACT_NLL][k] - y) /
+                             (1.0 + 0.5 * fabs(y - gof.saturated) + p->tolerances->raw_rates * rates));
         double largest = 0.0;
         for (size_t i = 0; i < n; i++) largest = worse(largest, fabs(y_slopes[i]));
         for (size_t i = 0; i < n && largest > 0.0; i++)
             slope = worse(slope, fabs(x_slopes[i] - y_slopes[i]) / largest);
     }
     TRY(hessian_distance(p, &curvature));
-    add_distance(p, "likelihood", "of 1 + deviance", nll, NAN, p->tolerances->raw_nll);
+    add_distance(p, "likelihood", "of deviance and rates", nll, NAN, p->tolerances->raw_nll);
     add_distance(p, "gradient", "of the largest slope", slope, NAN, p->tolerances->raw_slope);
     add_distance(p, "Hessian", "of its rows' largest", curvature, NAN, p->tolerances->raw_curvature);
     return PARITAS_OK;
@@ -431,19 +465,20 @@ static int run(struct session *session)
 const struct command command_parity = {
     .name = "parity",
     .operands = "[WORKSPACE|losscone|kappa]...",
-    .summary = "the contract, checked on a workspace or on sweeps: a device against the CPU, bit by bit",
+    .summary = "checks that a device and the CPU give the same bits, on a workspace or on sweeps",
     .description =
         "Computes likelihoods, gradients and Hessians at the start and around it on the device "
-        "and on the CPU. The best fit with its errors, a scan, a test and toys follow. Every bit "
-        "must agree. With --precision f32 they are also compared with f64, before and after "
-        "polish, within the tolerances of the contract. The CPU itself is compared with its "
-        "plainest build that is not in use (scalar or portable), a fit at a time, on one thread. "
+        "and on the CPU. Then it computes the best fit with its errors, a scan, a test and toys. "
+        "Every bit must agree. With --precision f32 they are also compared with f64, before and after "
+        "polish, within the tolerances of the contract. The CPU itself is compared with "
+        "another of its builds (scalar or portable), which runs one fit at a time on one thread. "
         "With `losscone` or `kappa` synthetic sweeps of the Electron Reflectometer are fitted "
         "instead of a workspace; a file of this name is ./losscone. "
-        "Exit code 1: the contract is broken. With --record the program answers questions that are inside "
-        "it: an analysis with every modifier, loss cones and kappa fits. It prints one line: the "
+        "Exit code 1: the contract is broken. --record runs built-in "
+        "problems instead: an analysis with every modifier, loss cones and kappa fits. It prints one line: "
+        "the "
         "machine, the build, and 16 digits of the SHA-256 of all bits of the answers. Each workspace "
-        "adds a digest of its own. Digests are the same for all that the contract names.",
+        "adds a digest of its own. Digests are the same on all devices and builds that the contract names.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
     .run = run,
 };

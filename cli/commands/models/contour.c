@@ -146,7 +146,7 @@ const struct command command_contour = {
     .description =
         "At the edge of a region q is -2 ln(1 - CL): 2.30 for 68.27 %, 5.99 for 95 %. q is twice the NLL "
         "there, minimised over all other parameters, less twice the NLL of the best fit. If a region "
-        "has several parts, only the one around the best fit is met.",
+        "has several parts, only the one around the best fit is found.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
+    {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of one parameter or all (repeatable)"},
     {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
     LIBRARY_ROWS(PARITAS_FIT_OPTIONS, paritas_fit_options),
     LIBRARY_ROW("--starts", paritas_job),
@@ -20,22 +20,29 @@ struct fitted {
     double *values, *errors, *covariance;
     double *centres;   /* pulls are 0 here */
     double *down, *up; /* MINOS; NaN: not asked for */
+    bool *bounded;     /* a bound comes before a MINOS error */
     paritas_parameter_state *states;
     bool minos;
+    paritas_minima minima; /* that fits of MINOS errors met */
     paritas_fit_starts starts;
     struct outside outside;
 };
+
+static bool needs_covariance(const struct session *session)
+{
+    return option_flag(session, "--covariance") || session->n_pois > 1;
+}
 
 static paritas_status allocate(struct session *session, struct fitted *fitted)
 {
     const size_t n = session->n_parameters;
     fitted->values = arena_numbers(session, n);
     fitted->errors = arena_numbers(session, n);
-    const bool wants = option_flag(session, "--covariance") || session->n_pois > 1;
-    fitted->covariance = wants ? arena_numbers(session, n * n) : NULL;
+    fitted->covariance = needs_covariance(session) ? arena_numbers(session, n * n) : NULL;
     fitted->down = arena_numbers(session, n);
     fitted->up = arena_numbers(session, n);
     fitted->states = arena_elements(session, n, sizeof *fitted->states);
+    fitted->bounded = arena_elements(session, n, sizeof *fitted->bounded);
     TRY(allocated(session));
     for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = NAN;
     return PARITAS_OK;
@@ -47,11 +54,13 @@ static paritas_status minos_of(struct session *session, struct fitted *fitted, s
                                            .parameter = i,
                                            .best = fitted->values,
                                            .best_twice_nll = fitted->result.twice_nll,
-                                           .error = fitted->errors[i]};
+                                           .error = fitted->errors[i],
+                                           .minima = &fitted->minima};
     double offsets[2];
     paritas_status status = paritas_minos(session->context, session->model, &session->job, &request, offsets);
     fitted->down[i] = offsets[0];
     fitted->up[i] = offsets[1];
+    fitted->bounded[i] = status == PARITAS_OK && (isnan(offsets[0]) || isnan(offsets[1]));
     if (status != PARITAS_NOT_CONVERGED) return status;
     fprintf(stderr, "paritas: %s\n", paritas_error_message(session->context));
     session->not_converged = true; /* this side or both stay NaN */
@@ -78,7 +87,7 @@ static paritas_fit_options method_of(const struct session *session)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
     method.minimizer = (paritas_minimizer)option_constant(session, "--minimizer", "paritas_minimizer");
-    method.population = (unsigned)option_count(session, "--population");
+    method.population = (unsigned)option_whole(session, "--population");
     method.seed = option_whole(session, "--seed");
     return method;
 }
@@ -96,6 +105,53 @@ static paritas_status fit_with_errors(struct session *session, const paritas_fit
     return paritas_fit(session->context, session->model, method, 1, &session->job, &answers);
 }
 
+/* The fits of all toys of a file. */
+struct batch {
+    paritas_fit_result *results;
+    double *values, *errors;
+    paritas_parameter_state *states;
+    paritas_fit_starts *starts;
+};
+
+/* One call fits all toys: in lanes, and with all threads. Covariances would take too much memory. */
+static paritas_status fit_all(struct session *session)
+{
+    const size_t n = session->n_toys, p = session->n_parameters, n_data = session->n_main + session->n_aux;
+    const paritas_fit_options method = method_of(session);
+    if (needs_covariance(session)) return PARITAS_OK;
+    struct batch *batch = arena_element(session, sizeof *batch);
+    paritas_job *jobs = arena_elements(session, n, sizeof *jobs);
+    TRY(allocated(session));
+    batch->results = arena_records(session, n, sizeof *batch->results);
+    batch->starts = arena_records(session, n, sizeof *batch->starts);
+    batch->values = arena_numbers(session, n * p);
+    batch->errors = arena_numbers(session, n * p);
+    batch->states = arena_elements(session, n * p, sizeof *batch->states);
+    TRY(allocated(session));
+    for (size_t k = 0; k < n; k++) {
+        jobs[k] = session->job;
+        jobs[k].data = session->data->rows + k * n_data;
+    }
+    const paritas_fit_answers answers = {.size = sizeof answers,
+                                         .results = batch->results,
+                                         .parameters = batch->values,
+                                         .errors = batch->errors,
+                                         .states = batch->states,
+                                         .starts = batch->starts};
+    session->prepared = batch;
+    return paritas_fit(session->context, session->model, &method, n, jobs, &answers);
+}
+
+static void take_from_batch(const struct session *session, const struct batch *batch, struct fitted *fitted)
+{
+    const size_t k = session->toy, p = session->n_parameters;
+    fitted->result = batch->results[k];
+    fitted->starts = batch->starts[k];
+    fitted->values = batch->values + k * p;
+    fitted->errors = batch->errors + k * p;
+    fitted->states = batch->states + k * p;
+}
+
 static bool has_lower_known(const paritas_fit_starts *starts)
 {
     return !isnan(starts->lower_known.twice_nll);
@@ -108,7 +164,10 @@ static paritas_status analyse(struct session *session, void *result)
     fitted->result.size = sizeof fitted->result;
     fitted->starts.size = sizeof fitted->starts;
     TRY(allocate(session, fitted));
-    TRY(fit_with_errors(session, &method, fitted));
+    if (session->prepared)
+        take_from_batch(session, session->prepared, fitted);
+    else
+        TRY(fit_with_errors(session, &method, fitted));
     if (has_lower_known(&fitted->starts)) session->not_converged = true;
     TRY(outside_look(session, fitted->result.twice_nll, fitted->values, &fitted->outside));
     TRY(minos(session, fitted));
@@ -164,6 +223,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
+    if (fitted->minos) write_minima(w, &fitted->minima);
     if (session->n_pois > 1) write_pois_covariance(session, w, fitted);
     if (!option_flag(session, "--covariance")) return;
     write_array(w, "covariance", true);
@@ -214,12 +274,22 @@ static int decimals_of(double error)
     return wanted > 5.0 ? (int)fmin(wanted, 17.0) : 5;
 }
 
+struct minos_text {
+    char down[32], up[32];
+};
+
+static struct minos_text minos_text(double down, double up)
+{
+    struct minos_text text = {"-", "-"};
+    if (!isnan(down)) snprintf(text.down, sizeof text.down, "%.*f", decimals_of(-down), down);
+    if (!isnan(up)) snprintf(text.up, sizeof text.up, "%+.*f", decimals_of(up), up);
+    return text;
+}
+
 static void write_minos(struct table *table, double down, double up)
 {
-    char texts[2][32] = {"-", "-"};
-    if (!isnan(down)) snprintf(texts[0], sizeof texts[0], "%.*f", decimals_of(-down), down);
-    if (!isnan(up)) snprintf(texts[1], sizeof texts[1], "%+.*f", decimals_of(up), up);
-    table_format(table, "%s %s", texts[0], texts[1]);
+    const struct minos_text text = minos_text(down, up);
+    table_format(table, "%s %s", text.down, text.up);
 }
 
 static void write_parameters(struct session *session, const struct fitted *fitted)
@@ -239,9 +309,21 @@ static void write_parameters(struct session *session, const struct fitted *fitte
             &table,
             state == PARITAS_PARAMETER_FIXED ? NAN : (fitted->values[i] - fitted->centres[i]) / widths[i], 3);
         if (fitted->minos) write_minos(&table, fitted->down[i], fitted->up[i]);
-        table_text(&table, state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state));
+        table_text(&table, state_word(state));
     }
     table_close(&table);
+}
+
+/* Why a parameter lacks a MINOS error, unless standard error says it. */
+static void print_bounded(struct session *session, const struct fitted *fitted)
+{
+    const char *lead = "\nNo MINOS error where a bound comes first:";
+    for (size_t i = 0; i < session->n_parameters; i++) {
+        if (!fitted->bounded[i]) continue;
+        text_format(&session->out, "%s %s", lead, parameter_name(session, i));
+        lead = ",";
+    }
+    if (lead[0] == ',') text_format(&session->out, ". --range NAME=LO:HI gives other bounds\n");
 }
 
 /* Why a free parameter has no error. */
@@ -255,6 +337,24 @@ static void print_flat(struct session *session, const struct fitted *fitted)
         lead = ",";
     }
     if (lead[0] == ',') text_format(&session->out, "\n");
+}
+
+/* The answer in one line, as the table may be long. */
+static void print_poi(struct session *session, const struct fitted *fitted)
+{
+    const size_t poi = (size_t)poi_of(session);
+    const double error = fitted->errors[poi];
+    const int decimals = decimals_of(error);
+    struct text *out = &session->out;
+    text_format(out, "Parameter of interest: %s = %.*f", poi_name(session), decimals, fitted->values[poi]);
+    if (!isnan(error)) text_format(out, " +- %.*f", decimals, error);
+    const bool down = !isnan(fitted->down[poi]), up = !isnan(fitted->up[poi]);
+    const struct minos_text minos = minos_text(fitted->down[poi], fitted->up[poi]);
+    if (down || up)
+        text_format(out, ", MINOS%s%s%s%s", down ? " " : "", down ? minos.down : "", up ? " " : "",
+                    up ? minos.up : "");
+    const char *state = state_word(fitted->states[poi]);
+    text_format(out, "%s%s\n", state[0] != '\0' ? ", " : "", state);
 }
 
 /* Prints the parameters of interest with their correlations. */
@@ -304,9 +404,10 @@ static void write_text(struct session *session, const void *result)
     if (session->n_pois > 1)
         print_pois(session, fitted);
     else if (poi_name(session))
-        text_format(out, "Parameter of interest: %s\n", poi_name(session));
+        print_poi(session, fitted);
     text_format(out, "\n");
     write_parameters(session, fitted);
+    print_bounded(session, fitted);
     print_flat(session, fitted);
     if (option_flag(session, "--covariance")) write_correlations(session, fitted);
 }
@@ -325,6 +426,7 @@ const struct command command_fit = {
             .result_size = sizeof(struct fitted),
             .several = POIS_TOGETHER,
             .analyse = analyse,
+            .prepare = fit_all,
             .write_keys = write_keys,
             .write_text = write_text,
         },

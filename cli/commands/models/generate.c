@@ -5,7 +5,9 @@ static const struct option options[] = {
     OPTIONS_CENTRE,
     {"--at-start", OPTION_FLAG, NULL,
      "draw toys where fits start, without a fit: --init and --fix change it"},
-    {"--expected", OPTION_FLAG, NULL, "no toys: the data that are expected there"},
+    {"--expected", OPTION_FLAG, NULL, "no toys: the expected data at that point"},
+    {"--any-model", OPTION_FLAG, NULL,
+     "leave out the name of the model, so that other models may take the data"},
     {0},
 };
 
@@ -50,8 +52,9 @@ static int run(struct session *session)
     TRY(load_model(session));
     TRY(generate(session, &data));
     note_status(session, data->status);
+    if (option_flag(session, "--any-model")) data->model = NULL;
     const paritas_status status =
-        paritas_toy_data_write(session->context, session->model, data, &text, &length);
+        write_toys(session, option_text(session, "--output-file"), data, &text, &length);
     paritas_toy_data_free(data);
     TRY(status);
     text_append(&session->out, text, length);
@@ -63,9 +66,10 @@ const struct command command_generate = {
     .name = "generate",
     .operands = "WORKSPACE",
     .summary = "data of toys, as a file for --data",
-    .description = "The toys of `toys` with the same seed, without fits. Their JSON has the seed, the truth, "
-                   "and main and auxiliary data of each. --fix mu=1 draws at the best fit "
-                   "with mu held at 1.",
+    .description =
+        "The toys of `toys` with the same seed, without fits. Their JSON has the seed, the truth, "
+        "and main and auxiliary data of each; -o FILE.npz writes them as arrays of NumPy. --fix mu=1 "
+        "draws at the best fit with mu held at 1.",
     .groups = {GROUP_OPTIONS, {"Toys", options_drawn}, GROUPS_FIT},
     .run = run,
 };

@@ -4,7 +4,7 @@
 
 static const struct option options[] = {
     {"--algo", .library = "paritas_toys_options"},
-    {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit; --ntoys N says so too"},
+    {"--toys", OPTION_FLAG, NULL, "also the p-value by toys drawn at the best fit; --ntoys N implies it"},
     {0},
 };
 

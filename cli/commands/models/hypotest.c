@@ -12,6 +12,7 @@ static const struct option options[] = {
      "several --poi: once for each, in their order",
      "1"},
     {"--test-stat", .words = "paritas_test_statistic", .help = "test statistic"},
+    CSV_ROW,
     {0},
 };
 
@@ -202,8 +203,7 @@ static void write_text(struct session *session, const void *result)
             "The fit behind the Asimov data has two minima, equally low. By the other one: observed %.6g, "
             "median %.6g, q_A %.6g\n",
             r->cls_obs_other, r->cls_exp_other[2], r->q_asimov_other);
-    if (r->bound_widened)
-        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
+    describe_widening(session, r->bound_widened != 0, r->upper_bound);
     if (r->reason == PARITAS_REASON_UNDEFINED)
         text_format(out, "CLs is undefined: a fit or q_A is not finite, or q_A is 0\n");
 }
@@ -228,8 +228,9 @@ const struct command command_hypotest = {
             .write_keys = write_keys,
             .write_text = write_text,
             .quantity = quantity,
-            .headers = "observed|expected -2s|-1s|median|+1s|+2s|",
+            .headers = "expected -2s|-1s|median|+1s|+2s|",
             .formats = "p p p p p p l",
             .write_cells = write_cells,
+            .columns = "mu|CLs_obs|CLs_exp*5|CLsb|CLb|q|q_A|mu_hat|p0|status",
         },
 };

@@ -77,7 +77,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, "No upper edge: all values up to %.6g are in the interval\n", r->upper_bound);
     else if (r->upper_reason == PARITAS_REASON_NOT_REACHED)
         text_format(out, "No upper edge: more tests are needed than a search makes\n");
-    if (r->bound_widened) text_format(out, "The upper bound was widened to %.6g\n", r->upper_bound);
+    describe_widening(session, r->bound_widened != 0, r->upper_bound);
     toy_run_describe(out, &found->toys);
 }
 
@@ -86,9 +86,9 @@ const struct command command_interval = {
     .operands = "WORKSPACE",
     .summary = "Feldman-Cousins interval by toys",
     .description =
-        "The interval has all values whose p-value is above the level. t is twice the logarithm of the "
-        "likelihood ratio of the best fit to the value. The p-value is the part of the toys drawn at the "
-        "value with at least the observed t. Edges are bisected. Their errors come from the number of toys.",
+        "The interval has all values whose p-value is above the level. t is twice the NLL at the value, less "
+        "its minimum. The p-value is the part of the toys drawn at the value with at least the observed t. "
+        "Edges are found by bisection. Their errors come from the number of toys.",
     .groups = {GROUP_OPTIONS, {"Toys", options_toys}, GROUPS_STATISTIC},
     .analysis =
         {

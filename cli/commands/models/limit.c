@@ -10,6 +10,7 @@ static const struct option options[] = {
     LIBRARY_ROWS(PARITAS_LIMIT_REQUEST_OPTIONS, paritas_limit_request),
     {"--calc", OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
     {"--rtol", .library = "paritas_limit_toys_request", .needs = "--calc toys"},
+    CSV_ROW,
     {0},
 };
 
@@ -18,17 +19,16 @@ static double level_of(const struct session *session)
     return option_number(session, "--level");
 }
 
+static const char *quantity(const struct session *session)
+{
+    (void)session;
+    return "limit";
+}
+
 /* A level of 0.95 mostly means a confidence of 95 %. */
 static const char *level_hint(const struct session *session)
 {
     return level_of(session) > 0.5 ? "; for 95 % confidence take --level 0.05" : "";
-}
-
-static void describe_widening(struct session *session, bool widened, double upper_bound)
-{
-    if (widened)
-        text_format(&session->out, "The upper bound of %s was widened to %.6g\n", poi_name(session),
-                    upper_bound);
 }
 
 static void write_scan(struct writer *w, const char *type, size_t n, const void *records, size_t size)
@@ -127,8 +127,7 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "\n%zu values tested. ", r->n_scan);
     describe_fits(out, "fits", r->status, poi_name(session), r->n_scan > 0 ? r->mu_hat : NAN);
     describe_widening(session, r->bound_widened, r->upper_bound);
-    describe_curve(session, option_given(session, "--asimov") ? "Asimov" : "Observed", r->reason_obs,
-                   r->crossings_obs);
+    describe_curve(session, data_word(session), r->reason_obs, r->crossings_obs);
     for (int i = 0; i < 5; i++)
         describe_curve(session, curve_names[i], r->reason_exp[i], r->crossings_exp[i]);
 }
@@ -246,9 +245,9 @@ const struct command command_limit = {
         "Limits solve CLs = level: to 1e-7 by formula, to --rtol by toys. Beyond the upper bound of the "
         "parameter of interest the bound is widened, and the answer says so. A curve that crosses the level "
         "more than once has its limit at the last crossing upward; the others are listed. A jump across the "
-        "level is no limit. By toys, values are tested "
-        "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
-        "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
+        "level is no limit. With --calc toys the search "
+        "begins at the asymptotic limits. It draws toys until the errors reach --rtol. If --ntoys at each "
+        "value are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_STATISTIC},
     .analysis =
@@ -259,9 +258,11 @@ const struct command command_limit = {
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,
-            .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
+            .quantity = quantity,
+            .headers = "expected -2s|-1s|median|+1s|+2s|",
             .formats = "6 6 6 6 6 6 l",
             .write_cells = write_cells,
+            .columns = "limit_obs|limit_exp*5|bound_widened|status",
         },
     .by_toys =
         {
@@ -272,8 +273,10 @@ const struct command command_limit = {
             .analyse = analyse_toys,
             .write_keys = write_keys_toys,
             .write_text = write_text_toys,
-            .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
+            .quantity = quantity,
+            .headers = "error|expected -2s|-1s|median|+1s|+2s|",
             .formats = "4 2 4 4 4 4 4 l",
             .write_cells = write_cells_toys,
+            .columns = "limit_obs|limit_obs_error|limit_exp*5|limit_exp_error*5|bound_widened|status",
         },
 };

@@ -71,28 +71,11 @@ static bool has_modifiers(const struct json *root)
     return false;
 }
 
-/* A background without modifiers has no parameter, and is no model. The first patch without its signal is the
- * same. */
-static paritas_status hold_first_signal(struct look *look)
-{
-    const struct session *first = &look->places[0].session;
-    const size_t n = first->n_parameters, poi = (size_t)poi_of(first);
-    double *start = arena_numbers(look->session, n);
-    unsigned char *fixed = arena_elements(look->session, n, 1);
-    TRY(allocated(look->session));
-    look->background = first->model;
-    look->background_job = first->job;
-    look->background_job.start = memcpy(start, first->job.start, n * sizeof *start);
-    look->background_job.fixed = memcpy(fixed, first->job.fixed, n);
-    start[poi] = 0.0;
-    fixed[poi] = 1;
-    return PARITAS_OK;
-}
-
+/* Leaves a background without parameters NULL: it is no model. */
 static paritas_status load_background(struct look *look)
 {
     struct session *session = look->session;
-    if (!has_modifiers(look->patches.background->root)) return hold_first_signal(look);
+    if (!has_modifiers(look->patches.background->root)) return PARITAS_OK;
     session->poi_if_there = poi_name(&look->places[0].session);
     TRY(load_model(session));
     look->background = session->model;
@@ -111,6 +94,9 @@ static paritas_status load_places(struct look *look)
     size_t *order = arena_elements(session, look->n, sizeof *order);
     TRY(allocated(session));
     TRY(paritas_patchset_order(session->context, look->patches.patchset, look->n, order, &look->ordered));
+    if (!look->ordered && option_given(session, "--upcrossed"))
+        return usage_failure(session, "--upcrossed has no effect: patches stand in order along a line only "
+                                      "where each has one number; leave it out");
     for (size_t k = 0; k < look->n; k++) look->places[k].patch = &look->patches.items[order[k]];
     const bool progress = session->progress.on;
     for (; look->n_open < look->n; look->n_open++) {

@@ -40,6 +40,7 @@ static uint64_t toys_of(const paritas_store_run *run)
 struct shard {
     unsigned number, of;
     uint64_t toys, wanted; /* in it; of each hypothesis */
+    uint64_t ntoys;        /* of each hypothesis, of the whole run */
 };
 
 static paritas_status read_shard_of(struct session *session, const char *path, struct shard *shard)
@@ -50,6 +51,7 @@ static paritas_status read_shard_of(struct session *session, const char *path, s
     *shard = (struct shard){.of = 0, .toys = toys_of(run)};
     if (!place || sscanf(place, "%u/%u", &shard->number, &shard->of) != 2) shard->of = 0;
     const uint64_t n = wanted ? strtoull(wanted, NULL, 10) : 0, of = shard->of > 0 ? shard->of : 1;
+    shard->ntoys = n;
     shard->wanted = n / of + (shard->of > 0 && shard->number <= n % of);
     paritas_store_run_free(run);
     return PARITAS_OK;
@@ -60,8 +62,8 @@ static void note_missing(struct pool *pool, unsigned number, unsigned of)
     text_format(&pool->missing, "%sshard %u/%u", pool->missing.length > 0 ? ", " : "", number, of);
 }
 
-/* A killed shard has fewer toys than its share; each hypothesis of a run has as many. */
-static void find_missing(struct pool *pool, const struct shard *shards, size_t n)
+/* Each hypothesis of a run has as many toys. A killed shard has fewer. */
+static uint64_t count_hypotheses(const struct shard *shards, size_t n)
 {
     uint64_t hypotheses = 0;
     for (size_t k = 0; k < n; k++) {
@@ -69,6 +71,12 @@ static void find_missing(struct pool *pool, const struct shard *shards, size_t n
                        here = wanted > 0 ? (shards[k].toys + wanted - 1) / wanted : 1;
         if (here > hypotheses) hypotheses = here;
     }
+    return hypotheses;
+}
+
+/* Of shards of one cut, by number. */
+static void find_missing(struct pool *pool, const struct shard *shards, size_t n, uint64_t hypotheses)
+{
     const unsigned of = shards[0].of;
     for (unsigned number = 1, shown = 0; number <= of && shown < SHARDS_SHOWN; number++) {
         bool whole = false;
@@ -79,22 +87,34 @@ static void find_missing(struct pool *pool, const struct shard *shards, size_t n
         note_missing(pool, number, of);
         shown++;
     }
-    if (of == 0 && n == 1 && shards[0].toys < hypotheses * shards[0].wanted)
-        text_format(&pool->missing, "toys");
 }
 
-/* Stores that say no shard, such as pools, are taken as they are. */
+/* Of pools, and of a run with the shards that made it longer, by the number of toys. */
+static void count_missing(struct pool *pool, uint64_t hypotheses)
+{
+    const char *toys = key_value(pool->run, "ntoys");
+    const uint64_t wanted = toys ? hypotheses * strtoull(toys, NULL, 10) : 0;
+    if (pool->toys < wanted)
+        text_format(&pool->missing, "%llu of %llu toys", (unsigned long long)(wanted - pool->toys),
+                    (unsigned long long)wanted);
+}
+
 static paritas_status check_whole(struct session *session, struct pool *pool)
 {
     const struct arguments *arguments = session->arguments;
     struct shard *shards = arena_elements(session, arguments->n_operands, sizeof *shards);
     TRY(allocated(session));
-    bool all = true;
+    bool one_cut = true;
     for (size_t k = 0; k < arguments->n_operands; k++) {
         TRY(read_shard_of(session, arguments->operands[k], &shards[k]));
-        all = all && shards[k].of == shards[0].of;
+        one_cut =
+            one_cut && shards[k].of > 0 && shards[k].of == shards[0].of && shards[k].ntoys == shards[0].ntoys;
     }
-    if (all) find_missing(pool, shards, arguments->n_operands);
+    const uint64_t hypotheses = count_hypotheses(shards, arguments->n_operands);
+    if (one_cut)
+        find_missing(pool, shards, arguments->n_operands, hypotheses);
+    else
+        count_missing(pool, hypotheses);
     if (pool->missing.length == 0 || option_flag(session, "--partial")) return PARITAS_OK;
     session->not_converged = true;
     fprintf(stderr, "paritas: the pool is no whole run: %.*s missing or incomplete; give all, or --partial\n",
@@ -183,9 +203,10 @@ const struct command command_merge = {
     .summary = "pools stores of toys, the shards of one run",
     .description =
         "The stores must be of one run and share no toy. The pooled store has the rows of the uncut run, and "
-        "the answer is that run's. If a shard is missing or was killed, standard error names it, and the "
-        "exit code is 1. Stores of other commands than `hypotest-toys` and `significance` are pooled and "
-        "counted.",
+        "the answer is that run's. Runs that differ in --ntoys alone are one run, of the largest number. "
+        "If a shard is missing or was killed, standard error names it, and the exit code is 1. Stores of "
+        "commands "
+        "other than `hypotest-toys` and `significance` are pooled without a test: toys are only counted.",
     .groups = {GROUP_OPTIONS, GROUP_ANSWER},
     .run = run,
 };

@@ -24,9 +24,10 @@ static paritas_status add_group(struct session *session, struct parameter_groups
     return allocated(session);
 }
 
-/* Patterns between commas, to the last group. `source`: the option or the file. */
+/* Patterns between commas, to the last group. `source`: the option or the file. `card`: nuisances without
+ * effect are no parameters. */
 static paritas_status add_patterns(struct session *session, struct parameter_groups *groups,
-                                   const char *source, const char *patterns)
+                                   const char *source, const char *patterns, bool card)
 {
     const char *name = groups->names[groups->n - 1];
     unsigned char *members = groups->members + (groups->n - 1) * session->n_parameters;
@@ -37,10 +38,10 @@ static paritas_status add_patterns(struct session *session, struct parameter_gro
         TRY(allocated(session));
         const paritas_status status =
             paritas_match_parameters(session->context, session->model, pattern, members);
-        if (status == PARITAS_NOT_FOUND)
+        if (status == PARITAS_NOT_FOUND && !card)
             return wrong_input(session, "%s: group %s: no parameter has a name like '%s'", source, name,
                                pattern);
-        TRY(status);
+        if (status != PARITAS_NOT_FOUND) TRY(status);
         if (poi >= 0 && members[poi])
             return wrong_input(session, "%s: group %s: '%s' holds the parameter of interest %s", source, name,
                                pattern, poi_name(session));
@@ -55,12 +56,12 @@ static paritas_status read_text(struct session *session, struct parameter_groups
     const char *equals = strchr(text, '='), *end = strrchr(text, '.');
     const bool like_file = end && strcmp(end, ".json") == 0;
     TRY(add_group(session, groups, text, (size_t)(equals - text)));
-    return add_patterns(session, groups, like_file ? "--groups, which names no file" : "--groups",
-                        equals + 1);
+    return add_patterns(session, groups, like_file ? "--groups, which names no file" : "--groups", equals + 1,
+                        false);
 }
 
 static paritas_status read_object(struct session *session, struct parameter_groups *groups, const char *path,
-                                  const struct json *root)
+                                  const struct json *root, bool card)
 {
     if (!json_is(root, JSON_OBJECT))
         return wrong_input(session, "%s: groups are an object of names and patterns, not %s", path,
@@ -75,7 +76,7 @@ static paritas_status read_object(struct session *session, struct parameter_grou
             if (!json_is(one, JSON_STRING))
                 return wrong_input(session, "%s: %s: a pattern is a text, not %s", path, group->key,
                                    json_type_name(one));
-            TRY(add_patterns(session, groups, path, one->text));
+            TRY(add_patterns(session, groups, path, one->text, card));
         }
     }
     return PARITAS_OK;
@@ -84,8 +85,9 @@ static paritas_status read_object(struct session *session, struct parameter_grou
 static paritas_status read_file(struct session *session, struct parameter_groups *groups, const char *path)
 {
     struct paritas_workspace *document = NULL;
-    TRY(json_read_file(session->context, path, &document));
-    const paritas_status status = read_object(session, groups, path, document->root);
+    const bool card = paritas_is_datacard(path) != 0;
+    TRY((card ? paritas_datacard_groups : json_read_file)(session->context, path, &document));
+    const paritas_status status = read_object(session, groups, path, document->root, card);
     paritas_workspace_free(document);
     return status;
 }
@@ -98,13 +100,19 @@ static bool is_text(const char *given)
     return strchr(given, '=') && !file;
 }
 
-paritas_status groups_break_down(struct session *session, struct parameter_groups *groups)
+paritas_status groups_read(struct session *session, struct parameter_groups *groups)
 {
     size_t at = 0;
     for (const struct given *given; (given = option_next(session, "--groups", &at));)
         TRY(is_text(given->text) ? read_text(session, groups, given->text)
                                  : read_file(session, groups, given->text));
-    if (groups->n == 0) return PARITAS_OK;
+    return PARITAS_OK;
+}
+
+paritas_status groups_break_down(struct session *session, struct parameter_groups *groups)
+{
+    TRY(groups_read(session, groups));
+    if (groups->n == 0 && session->json) return PARITAS_OK;
     groups->total = (paritas_breakdown_result)PARITAS_INIT(paritas_breakdown_result);
     groups->parts = arena_records(session, groups->n, sizeof *groups->parts);
     TRY(allocated(session));
@@ -130,15 +138,17 @@ void groups_describe(struct session *session, const struct parameter_groups *gro
 {
     const paritas_breakdown_result *total = &groups->total;
     struct table table;
-    if (groups->n == 0) return;
+    if (groups->n == 0 && isnan(total->total)) return;
     if (isnan(total->total)) {
         text_format(&session->out,
                     "\n%s = %.6g has no error to break down: it is at a bound, or its fit failed\n",
                     poi_name(session), total->best);
         return;
     }
-    text_format(&session->out, "\n%s = %.6g +- %.4g, of that statistical %.4g, systematic %.4g\n\n",
+    text_format(&session->out, "\n%s = %.6g +- %.4g, of that statistical %.4g, systematic %.4g\n",
                 poi_name(session), total->best, total->total, total->statistical, total->systematic);
+    if (groups->n == 0) return;
+    text_format(&session->out, "\n");
     table_open(&table, &session->out, "group|impact|error without|parameters|", "l 4 4 z l");
     for (size_t i = 0; i < groups->n; i++)
         table_row(&table, groups->names[i], groups->parts[i].impact, groups->parts[i].without,

@@ -6,7 +6,7 @@
 #define OPTION_GROUPS                                                                                       \
     {"--groups", OPTION_FILE, "FILE|NAME=PATTERN",                                                          \
      "also the parts of the error by groups of parameters (repeatable). Patterns have * and ?, and commas " \
-     "between them. FILE: a JSON object of names and patterns"}
+     "between them. FILE: a JSON object of names and patterns, or a datacard with lines `group`"}
 
 /* Arrays in the session's arena. */
 struct parameter_groups {
@@ -17,7 +17,9 @@ struct parameter_groups {
     paritas_breakdown_group *parts;
 };
 
-/* What --groups says, and the answer for it. n = 0: it is not given. */
+/* What --groups says. n = 0: it is not given. */
+paritas_status groups_read(struct session *session, struct parameter_groups *groups);
+/* The same, and its breakdown. Without groups a table still has the error and its two parts. */
 paritas_status groups_break_down(struct session *session, struct parameter_groups *groups);
 void groups_write(struct writer *writer, const struct parameter_groups *groups);
 void groups_describe(struct session *session, const struct parameter_groups *groups);

@@ -1,5 +1,6 @@
 /* patch_runs.c: runs each patch of a patch set. */
 #include "commands/models/patch_runs.h"
+#include "commands/models/patch_csv.h"
 #include "base/platform.h"
 #include "commands.h"
 
@@ -13,7 +14,7 @@
 struct patch_outcome {
     paritas_status status;
     bool not_converged, wrong_usage;
-    struct text answer; /* a JSON line, or a row's cells; after a failure its message */
+    struct text answer; /* a line of JSON or CSV, or a row's cells; after a failure its message */
 };
 
 /* Shared, read only. A worker owns the outcomes whose numbers it drew. */
@@ -22,6 +23,7 @@ struct patch_run {
     struct session *first; /* the command's; a lone worker uses its context */
     struct patches patches;
     char headers[256], formats[64]; /* of the table */
+    const char *columns;            /* of CSV; NULL: another answer */
     struct patch_outcome *outcomes; /* one a patch */
     atomic_size_t next;
     /* The last patches, of which one may take long, get the threads of workers that are done. */
@@ -75,6 +77,17 @@ static void write_cells(const struct patch_run *run, const struct patch *patch, 
     *cells = table.cells;
 }
 
+static paritas_status write_csv_line(struct session *session, const struct patch_run *run,
+                                     const struct patch *patch, const void *result, struct text *line)
+{
+    struct text answer;
+    text_open(&answer, line->allocator);
+    write_line(run, patch, paritas_device_name(session->context), result, &answer);
+    const paritas_status status = patch_csv_line(session->context, patch, run->columns, &answer, line);
+    text_free(&answer);
+    return status;
+}
+
 /* Results are large, those of limits 80 kB: they become text at once. */
 static paritas_status run_one(struct session *session, const struct patch_run *run, const struct patch *patch,
                               struct patch_outcome *outcome)
@@ -84,6 +97,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
     TRY(allocated(session));
     TRY(run->analysis->analyse(session, result));
     outcome->not_converged = session->not_converged;
+    if (run->columns) return write_csv_line(session, run, patch, result, &outcome->answer);
     if (session->json)
         write_line(run, patch, paritas_device_name(session->context), result, &outcome->answer);
     else
@@ -125,7 +139,8 @@ static void *work(void *argument)
         if (opened) outcome->status = run_one(&session, run, &run->patches.items[i], outcome);
         if (outcome->status != PARITAS_OK) {
             text_free(&outcome->answer);
-            text_format(&outcome->answer, "%s", NAME_OPTIONS(session.context->message));
+            text_format(&outcome->answer, "%s",
+                        NAME_OPTIONS(session.arguments->command, session.context->message));
         }
         outcome->wrong_usage = session.wrong_usage;
         if (opened)
@@ -208,19 +223,28 @@ static const char *message_of(const struct patch_outcome *outcome)
     return outcome->answer.failed ? paritas_status_message(PARITAS_OUT_OF_MEMORY) : outcome->answer.bytes;
 }
 
-static void write_lines(struct session *session, const struct patch_run *run)
+static void write_failure(const struct patch_run *run, size_t i, struct text *out)
 {
     struct writer w;
+    if (run->columns) {
+        patch_csv_failure(&run->patches.items[i], run->columns, message_of(&run->outcomes[i]), out);
+        return;
+    }
+    open_line(&w, out, &run->patches.items[i]);
+    write_string(&w, "error", message_of(&run->outcomes[i]));
+    write_close(&w);
+}
+
+static void write_lines(struct session *session, const struct patch_run *run)
+{
+    if (run->columns) patch_csv_header(&run->patches, run->columns, &session->out);
     for (size_t i = 0; i < run->patches.n; i++) {
         struct patch_outcome *outcome = &run->outcomes[i];
-        if (outcome->status == PARITAS_OK) {
+        if (outcome->status == PARITAS_OK)
             text_append(&session->out, outcome->answer.bytes, outcome->answer.length);
-            text_free(&outcome->answer);
-            continue;
-        }
-        open_line(&w, &session->out, &run->patches.items[i]);
-        write_string(&w, "error", message_of(outcome));
-        write_close(&w);
+        else
+            write_failure(run, i, &session->out);
+        text_free(&outcome->answer);
     }
 }
 
@@ -248,10 +272,10 @@ static void write_rows(struct session *session, const struct patch_run *run)
 static paritas_status open_run(struct session *session, struct patch_run *run)
 {
     const struct analysis *analysis = run->analysis;
-    const char *quantity = analysis->quantity ? analysis->quantity(session) : "";
-    snprintf(run->headers, sizeof run->headers, "patch|%s%s%s", quantity, quantity[0] != '\0' ? " " : "",
-             analysis->headers);
+    snprintf(run->headers, sizeof run->headers, "patch|%s %s|%s", analysis->quantity(session),
+             data_word(session), analysis->headers);
     snprintf(run->formats, sizeof run->formats, "l%s", analysis->formats);
+    run->columns = option_flag(session, "--csv") ? analysis->columns : NULL;
     TRY(patches_open(session, &run->patches));
     struct patch_outcome *outcomes = arena_elements(session, run->patches.n, sizeof *outcomes);
     TRY(allocated(session));
@@ -280,7 +304,7 @@ static paritas_status run_all(struct session *session, struct patch_run *run)
         n_failed += run->outcomes[i].status != PARITAS_OK;
         session->not_converged = session->not_converged || run->outcomes[i].not_converged;
     }
-    if (session->json)
+    if (session->json || run->columns)
         write_lines(session, run);
     else
         write_rows(session, run);

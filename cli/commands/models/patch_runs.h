@@ -1,21 +1,8 @@
 /* patch_runs.h: one command for all patches of a set. */
 #pragma once
 
+#include "commands/models/patches.h"
 #include "print/table.h"
-#include "session/session.h"
-
-struct patch {
-    const char *name;
-    const struct json *values, *operations;
-};
-
-/* The patches of --patchset. The session's workspace is their background, with each --patch. */
-struct patches {
-    paritas_workspace *patchset;
-    const paritas_workspace *background;
-    struct patch *items; /* in the session's arena */
-    size_t n;
-};
 
 /* Checks digests. Close them even after a failure. */
 paritas_status patches_open(struct session *session, struct patches *patches);

@@ -49,6 +49,7 @@ static void write_channel(struct session *session, struct writer *w, const struc
     for (size_t b = 0; b < n; b++) sum += data[bin + b];
     write_object(w, NULL, true);
     write_string(w, "name", paritas_model_channel_name(model, c));
+    write_bool(w, "masked", paritas_model_channel_masked(model, c));
     write_numbers(w, "prefit", n, before->bins + bin);
     write_numbers(w, "prefit_error", n, before->errors + bin);
     write_numbers(w, "postfit", n, after->bins + bin);
@@ -94,21 +95,21 @@ static void write_text(struct session *session, const void *result)
     struct table table;
     text_format(&session->out, "Fit %s, 2 NLL %.10g\n\n", paritas_fit_status_name(p->result.status),
                 p->result.twice_nll);
-    table_open(&table, &session->out, "channel|bin|prefit|+-|postfit|+-|data", "l r .3 .3 .3 .3 6");
+    table_open(&table, &session->out, "channel|bin|prefit|+-|postfit|+-|data|", "l r .3 .3 .3 .3 6 l");
     for (size_t c = 0, bin = 0; c < paritas_model_channel_count(model); c++) {
-        const char *name = paritas_model_channel_name(model, c);
+        const char *name = paritas_model_channel_name(model, c), *masked = masked_word(session, c);
         const size_t n = paritas_model_channel_bins(model, c);
         double sum = 0.0;
         for (size_t b = 0; b < n; b++, bin++) {
             table_text(&table, name);
             table_format(&table, "%zu", b);
             table_row(&table, before->bins[bin], before->errors[bin], after->bins[bin], after->errors[bin],
-                      data[bin]);
+                      data[bin], masked);
             sum += data[bin];
         }
         if (n > 1)
             table_row(&table, name, "sum", before->totals[c], before->total_errors[c], after->totals[c],
-                      after->total_errors[c], sum);
+                      after->total_errors[c], sum, masked);
     }
     table_close(&table);
 }

@@ -1,10 +1,12 @@
 /* ranking.c: impacts, pulls and constraints. */
 #include "analysis.h"
-#include "commands/models/parameter_groups.h"
+#include "commands/models/global_impacts.h"
 #include "print/record_output.h"
 
 static const struct option options[] = {
     {"--top", OPTION_COUNT, "N", "only the N largest"},
+    {"--impacts", OPTION_CHOICE, "conditional|global",
+     "of each parameter, by refits, or of its auxiliary datum, by derivatives", "conditional"},
     OPTION_GROUPS,
     {0},
 };
@@ -14,11 +16,14 @@ struct ranking {
     size_t n, shown;
     paritas_fit_status worst;
     struct parameter_groups groups;
+    struct global_impacts *global; /* NULL: conditional impacts */
 };
 
 static paritas_status analyse(struct session *session, void *result)
 {
     struct ranking *r = result;
+    const size_t top = option_count(session, "--top");
+    if (option_value(session, "--impacts")->choice == 1) return global_analyse(session, top, &r->global);
     r->entries = arena_records(session, session->n_parameters, sizeof *r->entries);
     TRY(allocated(session));
     TRY(paritas_ranking(session->context, session->model, &session->job, r->entries, &r->n));
@@ -33,7 +38,6 @@ static paritas_status analyse(struct session *session, void *result)
         note_status(session, fit.status);
         r->worst = fit.status;
     }
-    const size_t top = option_count(session, "--top");
     r->shown = top > 0 && top < r->n ? top : r->n;
     return groups_break_down(session, &r->groups);
 }
@@ -41,6 +45,10 @@ static paritas_status analyse(struct session *session, void *result)
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct ranking *r = result;
+    if (r->global) {
+        global_write(session, w, r->global);
+        return;
+    }
     write_string(w, "status", paritas_fit_status_name(r->worst));
     write_array(w, "entries", true);
     for (size_t i = 0; i < r->shown; i++)
@@ -51,10 +59,21 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     groups_write(w, &r->groups);
 }
 
+static bool all_are_zero(const struct ranking *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->entries[i].impact_up != 0.0 || r->entries[i].impact_down != 0.0) return false;
+    return r->n > 0;
+}
+
 static void write_text(struct session *session, const void *result)
 {
     const struct ranking *r = result;
     struct table table;
+    if (r->global) {
+        global_describe(session, r->global);
+        return;
+    }
     text_format(&session->out, "Impacts on %s: the %zu largest of %zu\n\n", poi_name(session), r->shown,
                 r->n);
     table_open(&table, &session->out, "parameter|pull|constraint|impact up|down|prefit up|down|",
@@ -65,6 +84,8 @@ static void write_text(struct session *session, const void *result)
                   e->impact_down, e->prefit_up, e->prefit_down, failure_word(e->status));
     }
     table_close(&table);
+    if (all_are_zero(r))
+        text_format(&session->out, "\nAll impacts are 0: %s stays at its bound\n", poi_name(session));
     groups_describe(session, &r->groups);
 }
 
@@ -76,7 +97,9 @@ const struct command command_ranking = {
                    "its width before the fit. The others are fitted again. The impact is the shift of the "
                    "parameter of interest. Sorted by the larger impact. --groups holds each group of "
                    "parameters at its best fit and fits again. The part of the error that this removes, in "
-                   "quadrature, is the group's impact.",
+                   "quadrature, is the group's impact. --impacts global moves data instead: the "
+                   "auxiliary datum of each parameter by its standard deviation, and the counts. These parts "
+                   "of the error add up in quadrature.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

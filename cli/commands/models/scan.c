@@ -8,10 +8,11 @@
 
 static const struct option options[] = {
     {"--start", OPTION_NUMBER, "MU",
-     "first value, also in place of LO; default: 3 errors below the best fit of the parameter of interest"},
-    {"--stop", OPTION_NUMBER, "MU", "last value, also in place of HI; default: 3 errors above"},
-    {"--points", OPTION_COUNT, "N", "values, also in place of N", "21"},
-    {"--par", OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
+     "first value; replaces LO of --par; default: 3 errors below the best fit"},
+    {"--stop", OPTION_NUMBER, "MU", "last value; replaces HI of --par; default: 3 errors above"},
+    {"--points", OPTION_COUNT, "N", "number of values; replaces N of --par", "21"},
+    {"--par", OPTION_TEXT, "NAME[=LO:HI:N]",
+     "scan this parameter instead, or a grid of two, with ranges (give it twice)"},
     {0},
 };
 
@@ -34,6 +35,7 @@ static const char *axis_name(const struct session *session, const struct scan *s
     return parameter_name(session, scan->axes[j].parameter);
 }
 
+/* An axis without a range has n = 0. */
 static paritas_status read_axis(struct session *session, const char *text, struct axis *axis)
 {
     paritas_context *context = session->context;
@@ -43,10 +45,11 @@ static paritas_status read_axis(struct session *session, const char *text, struc
          *second = colon ? strchr(colon + 1, ':') : NULL;
     double n = 0.0;
     if (second) *equals = *colon = *second = '\0';
-    if (!second || !number_of_text(equals + 1, &axis->range.lower) ||
-        !number_of_text(colon + 1, &axis->range.upper) || !number_of_text(second + 1, &n) ||
-        !(n >= 1.0 && n <= 1e6) || n != floor(n))
-        return usage_failure(session, "--par takes NAME=LO:HI:N, not '%s'", text);
+    const bool range = strchr(text, ':');
+    if (range && (!second || !number_of_text(equals + 1, &axis->range.lower) ||
+                  !number_of_text(colon + 1, &axis->range.upper) || !number_of_text(second + 1, &n) ||
+                  !(n >= 1.0 && n <= 1e6) || n != floor(n)))
+        return usage_failure(session, "--par takes NAME=LO:HI:N or NAME, not '%s'", text);
     axis->n = (size_t)n;
     return paritas_model_parameter_index(context, session->model, copy, &axis->parameter);
 }
@@ -72,13 +75,14 @@ static void adjust_axis(const struct session *session, struct axis *axis)
     if (option_given(session, "--points")) axis->n = option_count(session, "--points");
 }
 
-static paritas_status refuse_ranges_of_a_grid(struct session *session)
+static paritas_status check_grid(struct session *session, const struct axis axes[2])
 {
     static const char *const names[] = {"--start", "--stop", "--points"};
     for (size_t j = 0; j < COUNT_OF(names); j++)
         if (option_given(session, names[j]))
             return usage_failure(session, "%s is for one parameter; a grid of two has its ranges in --par",
                                  names[j]);
+    if (axes[0].n == 0 || axes[1].n == 0) return usage_failure(session, "--par of a grid takes NAME=LO:HI:N");
     return PARITAS_OK;
 }
 
@@ -93,18 +97,18 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     if (*k > 0 && session->n_pois > 1)
         return usage_failure(session,
                              "--par names what is scanned; with several --poi each is scanned in turn");
-    if (*k == 2) return refuse_ranges_of_a_grid(session);
+    if (*k == 2) return check_grid(session, axes);
     struct axis *axis = &axes[0];
-    if (*k == 1) {
-        adjust_axis(session, axis);
-        return PARITAS_OK;
+    if (*k == 0) {
+        TRY(require_poi(session));
+        axis->parameter = (size_t)poi_of(session);
+        *k = 1;
     }
-    TRY(require_poi(session));
-    *k = 1;
-    axis->parameter = (size_t)poi_of(session);
-    if (!option_given(session, "--start") || !option_given(session, "--stop"))
-        TRY(default_range(session, axis));
-    axis->n = option_count(session, "--points"); /* its default, too */
+    if (axis->n == 0) {
+        if (!option_given(session, "--start") || !option_given(session, "--stop"))
+            TRY(default_range(session, axis));
+        axis->n = option_count(session, "--points"); /* its default, too */
+    }
     adjust_axis(session, axis);
     return PARITAS_OK;
 }

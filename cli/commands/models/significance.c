@@ -110,8 +110,9 @@ const struct command command_significance = {
     .name = "significance",
     .operands = "WORKSPACE",
     .summary = "significance of a discovery, observed and expected",
-    .description = "From q0. Expected: for a parameter of interest of 1. By toys: p0 is the part of the toys "
-                   "drawn at 0 whose q0 is at least the observed one. The expected p0 uses the median q0 of "
+    .description = "The test statistic is q0. The expected significance is for a parameter of interest of 1. "
+                   "With --calc toys p0 is the part of the toys drawn at 0 whose q0 is at least the observed "
+                   "one. The expected p0 uses the median q0 of "
                    "toys drawn at 1. If no toy is as extreme, Z is a lower limit. `hypotest-toys --test-stat "
                    "q0` uses the same stores.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_STATISTIC},

@@ -11,11 +11,12 @@
 #define NTOYS_ROW LIBRARY_ROW("--ntoys", paritas_toys_options)
 #define SEED_ROW LIBRARY_ROW("--seed", paritas_toys_options)
 #define FIX_AUX_ROW LIBRARY_ROW("--fix-aux", paritas_toys_options)
-#define LAST_TOY_ROWS                                                                                     \
-    {"--minimizer", OPTION_CHOICE, "auto|newton",                                                         \
-     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},    \
-        {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result", \
-         "0.001"},                                                                                        \
+#define MINIMIZER_ROW                             \
+    {"--minimizer", OPTION_CHOICE, "auto|newton", \
+     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"}
+#define LAST_TOY_ROWS                                                                                 \
+    {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result", \
+     "0.001"},                                                                                        \
         {0}
 
 const struct option options_toys[] = {
@@ -25,15 +26,29 @@ const struct option options_toys[] = {
     FIX_AUX_ROW,
     {"--store", OPTION_OUTPUT, "FILE", "keep every toy in this SQLite database"},
     {"--resume", .library = "paritas_toys_options", .needs = "--store FILE"},
+    MINIMIZER_ROW,
     LAST_TOY_ROWS,
 };
 
 const struct option options_toys_unkept[] = {
+    NTOYS_ROW, SEED_ROW, FIX_AUX_ROW, MINIMIZER_ROW, LAST_TOY_ROWS,
+};
+
+const struct option options_toys_newton[] = {
     NTOYS_ROW,
     SEED_ROW,
     FIX_AUX_ROW,
     LAST_TOY_ROWS,
 };
+
+paritas_status write_toys(struct session *session, const char *path, const paritas_toy_data *data,
+                          char **text, size_t *length)
+{
+    const size_t end = path ? strlen(path) : 0;
+    const bool archive = end > 4 && strcmp(path + end - 4, ".npz") == 0;
+    return (archive ? paritas_toy_data_pack : paritas_toy_data_write)(session->context, session->model, data,
+                                                                      text, length);
+}
 
 /* "i/n" */
 static bool read_shard(const char *text, paritas_toys_options *options)
@@ -94,7 +109,8 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     TRY(options_take(session, "paritas_toys_options", options));
     if (options->n == 0) options->n = PARITAS_TOYS;
     options->store = option_text(session, "--store");
-    options->newton_only = option_value(session, "--minimizer")->choice == 1;
+    const struct given *minimizer = option_value(session, "--minimizer");
+    options->newton_only = minimizer && minimizer->choice == 1;
     session->progress.unit = "toys";
     TRY(read_strengths(session, options));
     return options->store ? write_key(session, options) : PARITAS_OK;
@@ -168,7 +184,8 @@ void toy_run_describe(struct text *out, const struct toy_run *run)
                     r->by_quasi_newton,
                     r->from_suggested_start + r->from_the_other_fit + r->from_further_starts + r->at_edge,
                     r->refitted);
-    text_format(out, "\n");
+    text_format(out, "\n%s",
+                run->failed ? "The exit code is 1: more toys have no result than --max-failed allows\n" : "");
 }
 
 void importance_write(struct writer *w, const paritas_hypotest_toys_result *r)
@@ -229,5 +246,7 @@ void hypotest_toys_describe(struct session *session, const char *poi, const pari
     if (!expects) return;
     text_format(&session->out, "\nexpected at -2 .. 2 sigma:");
     for (int i = 0; i < 5; i++) describe_number(&session->out, r->cls_exp[i]);
+    text_format(&session->out, "\nerrors of these:          ");
+    for (int i = 0; i < 5; i++) describe_number(&session->out, r->cls_exp_error[i]);
     text_format(&session->out, "\n");
 }

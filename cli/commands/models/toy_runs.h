@@ -5,14 +5,15 @@
 
 extern const struct option options_toys[];
 extern const struct option options_toys_unkept[]; /* for runs without a store */
+extern const struct option options_toys_newton[]; /* whose fits are all by Newton's method */
 /* `needs`: the option that these belong to */
 #define GROUP_TOYS(needs) {"Toys", options_toys, needs}
 
 /* `needs`: of --importance; NULL allowed. For tests of one value. */
-#define OPTIONS_IMPORTANCE(needs_)                                                              \
-    {"--importance", .library = "paritas_toys_options", .needs = needs_},                       \
-        {"--strength", OPTION_NUMBER, "MU",                                                     \
-         "draw toys at this value and at both hypotheses, not at chosen ones; may be repeated", \
+#define OPTIONS_IMPORTANCE(needs_)                                                                           \
+    {"--importance", .library = "paritas_toys_options", .needs = needs_},                                    \
+        {"--strength", OPTION_NUMBER, "MU",                                                                  \
+         "draw toys at this value, not at values the program chooses; also at both hypotheses (repeatable)", \
          .needs = "--importance"}
 
 /* Where toys without a test are drawn. */
@@ -25,6 +26,10 @@ extern const struct option options_toys_unkept[]; /* for runs without a store */
 paritas_status check_centre(struct session *session);
 /* The data of --expected-data, in the arena. */
 paritas_status load_expected(struct session *session, const char *path, double **expected);
+
+/* The text of a file of toys: JSON; for FILE.npz an archive. Freed by paritas_text_free. */
+paritas_status write_toys(struct session *session, const char *path, const paritas_toy_data *data,
+                          char **text, size_t *length);
 
 struct toy_run {
     paritas_toys_options options; /* borrows from session */

@@ -1,4 +1,5 @@
 /* toys.c: toys and their best fits. */
+#include "print/output.h"
 #include "print/record_output.h"
 #include "commands/models/toy_runs.h"
 
@@ -7,6 +8,8 @@
 static const struct option options[] = {
     OPTIONS_CENTRE,
     {"--errors", OPTION_FLAG, NULL, "errors of each toy's fit, from its exact second derivatives, and pulls"},
+    {"--save", OPTION_OUTPUT, "FILE",
+     "the data of the toys, as a file for --data; FILE.npz: as arrays of NumPy"},
     {"--save-parameters", OPTION_FLAG, NULL, "keep fitted parameters in the store", .needs = "--store FILE"},
     {0},
 };
@@ -54,6 +57,35 @@ static paritas_status name_file(struct session *session, const char *path, parit
                  : paritas_fail(session->context, status, "%s: %s", path, copy);
 }
 
+/* The data of the toys that were fitted, drawn again: with their numbers that costs no fit. */
+static paritas_status save(struct session *session, const char *path, const paritas_toys_request *fitted,
+                           const paritas_toys_options *options)
+{
+    paritas_toys_request request = *fitted;
+    paritas_toy_data *data;
+    char *text;
+    size_t length;
+    request.flags = 0;
+    TRY(paritas_generate(session->context, session->model, &session->job, &request, options, &data));
+    const paritas_status status = write_toys(session, path, data, &text, &length);
+    paritas_toy_data_free(data);
+    TRY(status);
+    const bool written = output_write(path, text, length);
+    paritas_text_free(session->context, text);
+    return written ? PARITAS_OK
+                   : paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the toys were not saved", path);
+}
+
+/* A place that cannot be written is told before the fits. */
+static paritas_status check(struct session *session)
+{
+    const char *path = option_text(session, "--save");
+    TRY(check_centre(session));
+    return !path || output_check(path)
+               ? PARITAS_OK
+               : paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the toys could not be saved", path);
+}
+
 struct drawn {
     paritas_toys_result result;
     paritas_toys_parameter *parameters;
@@ -89,6 +121,8 @@ static paritas_status analyse(struct session *session, void *result)
             record_clear("paritas_toys_parameter", &d->parameters[i], PARITAS_FIT_NON_FINITE);
     }
     TRY(name_file(session, at ? at : around, status));
+    const char *file = option_text(session, "--save");
+    if (file) TRY(save(session, file, &request, &d->toys.options));
     toy_run_close(session, &d->toys, &d->result.tally);
     note_status(session, d->result.status);
     return PARITAS_OK;
@@ -130,7 +164,7 @@ const struct command command_toys = {
     .analysis =
         {
             .result_size = sizeof(struct drawn),
-            .check = check_centre,
+            .check = check,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

@@ -42,6 +42,7 @@ static paritas_status answer(void *user, struct day_work *work)
     write_median(work, "spacecraft_potential", sweeps->day->spacecraft_potential, NULL);
     write_close(work->writer);
     write_counts(work, "statuses", n, words);
+    if (sweeps->made->potentials) write_potentials(work);
     return PARITAS_OK;
 }
 
@@ -54,7 +55,6 @@ static int run(struct session *session)
     paritas_status status = sources_open(session, &sources);
     plasma_plan_take(&plan.plasma, &sources.options);
     background_take(session, &sources.options);
-    if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
     return status;

@@ -241,14 +241,6 @@ static void write_answer(struct day_work *work, const struct model_columns *firs
     if (preferred) write_counts(work, "preferred", both, words);
 }
 
-static void write_potentials(struct day_work *work, const paritas_potential *potentials)
-{
-    const size_t n = work->sweeps->n;
-    const char **words = arena_elements(work->session, n, sizeof *words);
-    for (size_t k = 0; k < n && words; k++) words[k] = paritas_potential_status_name(potentials[k].status);
-    if (words) write_counts(work, "spacecraft_potentials", n, words);
-}
-
 /* The sweeps that are not good, where there are many, and which setting would help. */
 static paritas_status write_cause(struct day_work *work, const struct losscone_plan *plan,
                                   const unsigned char *good)
@@ -350,7 +342,7 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(add_original(work, &models[first], &plasma_columns));
     write_answer(work, &models[first], &models[1], preferred, good);
     write_qualities(work, &answers);
-    if (plan->automatic) write_potentials(work, sweeps->made->potentials);
+    if (plan->automatic) write_potentials(work);
     TRY(write_cause(work, losscone, good));
     TRY(write_doubts(work, losscone, &answers));
     plan->sweeps += n;
@@ -371,7 +363,6 @@ static int run(struct session *session)
     losscone_plan_take(&plan.losscone, &sources.options);
     background_take(session, &sources.options);
     plasma_plan_take(&plan.plasma, &sources.options);
-    if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
     if ((double)plan.at_limit > LIMIT_FRACTION * (double)plan.sweeps) session->not_converged = true;
@@ -383,10 +374,10 @@ const struct command command_losscone_fit = {
     .operands = "FILE|DIR...",
     .summary = "surface potentials of the Moon from day files of Lunar Prospector's Electron Reflectometer",
     .description = "Writes a table a day, losscone_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz). "
-                   "Folders are searched for 3DYYMMDD.TAB; files are taken as they are. Days whose tables "
-                   "stand there, made by the same options from the same files, are not fitted again. "
-                   "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer "
-                   "are counted by reason. The exit code is 1 where more than one "
+                   "Folders are searched for 3DYYMMDD.TAB; files are taken as they are. A day is not "
+                   "fitted again if its table was made with the same options from the same files. "
+                   "If a day cannot be read, the others are still fitted, and the exit code is 3. Sweeps "
+                   "without an answer are counted by reason. The exit code is 1 if more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
     .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA,
                GROUP_FIT_ENGINE, GROUP_TABLES},

@@ -11,10 +11,12 @@ enum { EDGES = 0 PARITAS_TRUE_EDGE_LIST(PARITAS_COUNT_ITEM) };
 #define BATCH 1000 /* sweeps at a time: bounds memory */
 
 static const struct option options[] = {
-    {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
+    {"--sweeps", OPTION_COUNT, "N", "sweeps of each truth", "500"},
     {"--theta", OPTION_FILE, "FILE", "theta.tab, inclinations of the cells; default: built in"},
     LIBRARY_ROW("--normalisation", paritas_day_options),
     LIBRARY_ROW("--sunlight", paritas_day_options),
+    {"--seed", .library = "paritas_synthetic_options",
+     .help = "of the sweeps; also seed of de and of the bootstrap"},
     {0},
 };
 
@@ -313,8 +315,8 @@ static int run(struct session *session)
 const struct command command_losscone_inject = {
     .name = "losscone inject",
     .operands = "",
-    .summary = "injection tests: what fits find of sweeps whose truth is known",
-    .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
+    .summary = "injection tests: bias, errors and coverage on sweeps of known potential",
+    .description = "Draws sweeps of each truth and fits them with each model. The fits know the spacecraft's "
                    "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
                    "U.",
     .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE,

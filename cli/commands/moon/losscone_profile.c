@@ -9,8 +9,8 @@
 static const struct option options[] = {
     {"--spectrum", OPTION_WHOLE, "N", "spectrum number of the sweep"},
     {"--start", OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
-    {"--stop", OPTION_NUMBER, "V", "last; default: the upper bound"},
-    {"--points", OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
+    {"--stop", OPTION_NUMBER, "V", "last U; default: the upper bound"},
+    {"--points", OPTION_COUNT, "N", "number of points, at most 100000; default: 102, 20 V apart"},
     {0},
 };
 
@@ -261,6 +261,7 @@ static paritas_status profile(struct profile *p)
     plasma_plan_take(&p->plasma, &p->sources.options);
     TRY(open_grid(p));
     TRY(load(p));
+    sources_note(session, &p->sources);
     TRY(make_profiles(p));
     (session->json ? answer_json : answer_table)(p);
     return PARITAS_OK;

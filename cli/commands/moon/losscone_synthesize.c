@@ -9,15 +9,16 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--output-folder", OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there",
-     .letter = 'o'},
-    {"--overwrite", OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
-    {"--days", OPTION_COUNT, "N", "", "1"},
-    {"--sweeps", OPTION_COUNT, "N", "a day, at most 1080", "970"},
+    {"--output-folder", OPTION_TEXT, "DIR", "folder for the day files and truth.csv", .letter = 'o'},
+    {"--overwrite", OPTION_FLAG, NULL, "replace existing files; default: refuse them"},
+    {"--days", OPTION_COUNT, "N", "number of days", "1"},
+    {"--sweeps", OPTION_COUNT, "N", "sweeps a day, at most 1080", "970"},
     {"--start", OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
     LIBRARY_ROW("--seed", paritas_synthetic_options),
-    {"--exact", OPTION_FLAG, NULL, "numbers that read back to the same bits; default: the archive's digits"},
+    {"--exact", OPTION_FLAG, NULL,
+     "write all digits, so that numbers read back exactly; default: the archive's digits"},
     {"--theta", OPTION_FILE, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    LIBRARY_ROW("--orbit", paritas_synthetic_options),
     LIBRARY_ROW("--background", paritas_losscone_options),
     LIBRARY_ROW("--beam-width", paritas_losscone_options),
     LIBRARY_ROW("--beam-sigma", paritas_losscone_options),
@@ -65,6 +66,7 @@ struct truths {
     const char **date, **utc;
     int64_t *spectrum;
     double *sun_azimuth, *sun_elevation;
+    double *latitude, *longitude; /* of spacecraft and field line */
 };
 
 static paritas_status open_truths(struct synthesis *s, struct truths *all)
@@ -75,6 +77,8 @@ static paritas_status open_truths(struct synthesis *s, struct truths *all)
     all->spectrum = arena_elements(s->session, n, sizeof *all->spectrum);
     all->sun_azimuth = arena_numbers(s->session, n);
     all->sun_elevation = arena_numbers(s->session, n);
+    all->latitude = arena_numbers(s->session, n);
+    all->longitude = arena_numbers(s->session, n);
     return truths_open(s->session, n, &all->truth);
 }
 
@@ -96,6 +100,8 @@ static paritas_status keep_times(struct synthesis *s, size_t at, const paritas_e
         all->spectrum[at + k] = day->number[k];
         all->sun_azimuth[at + k] = day->sun_azimuth[k];
         all->sun_elevation[at + k] = day->sun_elevation[k];
+        all->latitude[at + k] = day->projection_latitude[k];
+        all->longitude[at + k] = day->projection_longitude[k];
     }
     return allocated(s->session);
 }
@@ -115,7 +121,12 @@ static paritas_status write_truths(struct synthesis *s, const struct truths *all
     const struct named_column sun[] = {{"sun_azimuth", COLUMN_F64, all->sun_azimuth},
                                        {"sun_elevation", COLUMN_F64, all->sun_elevation}};
     COLUMNS_ADD(&list, n, columns);
+    const struct named_column place[] = {{"spacecraft_latitude", COLUMN_F64, all->latitude},
+                                         {"spacecraft_longitude", COLUMN_F64, all->longitude},
+                                         {"projection_latitude", COLUMN_F64, all->latitude},
+                                         {"projection_longitude", COLUMN_F64, all->longitude}};
     if (s->plan.draw.sun_rate > 0.0) COLUMNS_ADD(&list, n, sun);
+    if (s->plan.draw.orbit) COLUMNS_ADD(&list, n, place);
     TRY(allocated(s->session));
     return csv_write(s->session->context, path, "", list.n, list.columns);
 }

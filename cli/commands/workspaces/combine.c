@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--join", OPTION_CHOICE, "none|outer|left outer|right outer", "what may be in both workspaces", "none",
-     .letter = 'j'},
-    {"--merge-channels", OPTION_FLAG, NULL, "channels of one name get the samples of both"},
-    {"--no-merge-channels", OPTION_FLAG, NULL, "channels of one name follow --join; the default"},
+    {"--join", OPTION_CHOICE, "none|outer|left outer|right outer", "rule for items in both workspaces",
+     "none", .letter = 'j'},
+    {"--merge-channels", OPTION_FLAG, NULL, "merge the samples of channels with the same name"},
+    {"--no-merge-channels", OPTION_FLAG, NULL, "channels with the same name follow --join; the default"},
     {0},
 };
 
@@ -87,8 +87,8 @@ const struct command command_combine = {
     .operands = "WORKSPACE WORKSPACE...",
     .summary = "two workspaces into one, or CMS datacards",
     .description =
-        "Workspaces: with none nothing may be in both. outer: what is in both must be equal. left outer, "
-        "right "
+        "Workspaces: with --join none no item may be in both. outer: an item in both must be equal. left "
+        "outer, right "
         "outer: that side wins. Datacards: LABEL=CARD ..., two or more, become a datacard; a channel becomes "
         "LABEL_CHANNEL, or LABEL in a card of one channel. Without a label it is ch1, ch2 and so on.",
     .groups = {GROUP_OPTIONS, GROUP_OUTPUT},

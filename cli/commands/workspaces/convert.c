@@ -76,9 +76,9 @@ const struct command command_convert = {
     .operands = "FILE",
     .summary = "a CMS datacard as a workspace",
     .description =
-        "Beside FILE of -o, FILE.map has the parameters that are named or scaled otherwise than in "
-        "the card; {}: none. Commands on workspaces take the card itself, too. A workspace is written again, "
-        "with sorted keys and its patches. Python reads XML and HS3, and writes them and cards: "
+        "FILE.map, beside FILE of -o, lists parameters whose name or scale differs from the card's; {}: "
+        "none. All commands on workspaces also take the card itself. A workspace is written again, with "
+        "its patches applied and keys sorted. Python reads XML and HS3, and writes them and cards: "
         "`python -m paritas convert`.",
     .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,

@@ -30,6 +30,7 @@ static void write_json(struct session *session, const struct json *summary)
         write_object(w, NULL, false);
         write_members(w, "name:s bins:z", paritas_model_channel_name(model, c),
                       paritas_model_channel_bins(model, c));
+        write_bool(w, "masked", paritas_model_channel_masked(model, c));
         write_array(w, "samples", false);
         for (size_t s = 0; s < paritas_model_sample_count(model, c); s++)
             write_string(w, NULL, paritas_model_sample_name(model, c, s));
@@ -74,13 +75,13 @@ static void write_channels(struct session *session)
 {
     const paritas_model *model = session->model;
     struct table table;
-    table_open(&table, &session->out, "channel|bins|samples", "l r l");
+    table_open(&table, &session->out, "channel|bins|samples|", "l r l l");
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
         char bins[24];
         snprintf(bins, sizeof bins, "%zu", paritas_model_channel_bins(model, c));
         for (size_t s = 0; s < paritas_model_sample_count(model, c); s++)
             table_row(&table, s == 0 ? paritas_model_channel_name(model, c) : "", s == 0 ? bins : "",
-                      paritas_model_sample_name(model, c, s));
+                      paritas_model_sample_name(model, c, s), s == 0 ? masked_word(session, c) : "");
     }
     table_close(&table);
 }
@@ -124,6 +125,23 @@ static void write_functions(struct session *session, const struct json *function
     text_format(&session->out, "\n");
 }
 
+/* Parameters of correlations, or of penalties, in the measurement of this name. */
+static void write_groups(struct session *session, const char *what, const struct json *correlations,
+                         const char *measurement)
+{
+    bool any = false;
+    for (const struct json *one = first_of(correlations); one; one = one->next) {
+        const struct json *names = json_at(one, 2);
+        if (!json_text_is(json_at(one, 0), measurement)) continue;
+        any = true;
+        text_format(&session->out, "%s (%s, %u parameters):", what, json_at(one, 1)->text, names->count);
+        for (const struct json *name = first_of(names); name; name = name->next)
+            text_format(&session->out, "%s %s", name == names->first ? "" : ",", name->text);
+        text_format(&session->out, "\n");
+    }
+    if (any) text_format(&session->out, "\n");
+}
+
 /* The one of --poi, or all that the measurement lists. */
 static void describe_pois(struct session *session)
 {
@@ -153,8 +171,11 @@ static void write_tables(struct session *session, const struct json *summary)
     write_parameters(session);
     text_format(out, "\n");
     const struct json *first = first_of(json_get(summary, "measurements"));
-    const char *wanted = option_text(session, "--measurement");
-    write_functions(session, json_get(summary, "functions"), wanted ? wanted : json_at(first, 0)->text);
+    const char *wanted = option_text(session, "--measurement"),
+               *measurement = wanted ? wanted : json_at(first, 0)->text;
+    write_functions(session, json_get(summary, "functions"), measurement);
+    write_groups(session, "Correlated", json_get(summary, "correlations"), measurement);
+    write_groups(session, "Penalised", json_get(summary, "penalties"), measurement);
     table_open(&table, out, "|measurement|poi", "l l l");
     for (const struct json *one = first; one; one = one->next) {
         const bool used = wanted ? json_text_is(json_at(one, 0), wanted) : one == first;
@@ -180,7 +201,7 @@ static int run(struct session *session)
 const struct command command_inspect = {
     .name = "inspect",
     .operands = "WORKSPACE",
-    .summary = "channels, samples, parameters, measurements, and what is left unused",
+    .summary = "channels, samples, parameters, measurements, and unused items",
     .groups = {GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT},
     .run = run,
 };

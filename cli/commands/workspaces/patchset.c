@@ -19,8 +19,9 @@ static paritas_status find_patch(struct session *session, const paritas_workspac
     *patch = json_get(patchset->root, "patches")->first;
     for (; *patch; *patch = (*patch)->next)
         if (json_text_is(json_get(json_get(*patch, "metadata"), "name"), wanted)) return PARITAS_OK;
-    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no patch named '%s'",
-                        patchset->label, wanted);
+    return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                        "%s: there is no patch named '%s'; `paritas patchset inspect %s` lists them",
+                        patchset->label, wanted, patchset->label);
 }
 
 static paritas_status extract(struct session *session, const paritas_workspace *patchset)
@@ -33,25 +34,51 @@ static paritas_status extract(struct session *session, const paritas_workspace *
     return PARITAS_OK;
 }
 
-static void write_values(struct table *table, const char *name, const struct json *values)
+/* A column a label, if they fit into a table; else one of all values. */
+static bool write_headers(struct table *table, struct text *out, const struct json *labels)
 {
+    struct text headers;
+    char formats[TABLE_COLUMNS + 1] = "l";
+    const struct json *label = labels->first;
+    text_open(&headers, out->allocator);
+    text_format(&headers, "patch");
+    const size_t n = labels->count < TABLE_COLUMNS ? labels->count : 0;
+    for (size_t k = 0; k < n; k++, label = label->next) {
+        text_format(&headers, "|%s", label->text);
+        formats[k + 1] = 'r';
+    }
+    text_append(&headers, "", 1);
+    const bool each = n > 0 && !headers.failed;
+    table_open(table, out, each ? headers.bytes : "patch|values", each ? formats : "ll");
+    text_free(&headers);
+    return each;
+}
+
+static void write_values(struct table *table, const struct json *values, bool each)
+{
+    struct json_walk walk;
     struct text text;
     text_open(&text, table->out->allocator);
-    if (values) json_write(&text, values, 0, false);
+    if (!each) json_write(&text, values, 0, false);
+    const struct json *value = each ? json_walk_first(&walk, values) : NULL;
+    for (; value; value = json_walk_next(&walk)) table_format(table, "%.*s", (int)value->length, value->text);
     text_append(&text, "", 1);
-    table_row(table, name, text.failed ? "" : text.bytes);
+    if (!each) table_text(table, text.failed ? "" : text.bytes);
     text_free(&text);
 }
 
 static void write_patches(struct session *session, const paritas_workspace *patchset, struct table *table)
 {
     struct writer *w = &session->writer;
+    const struct json *labels = json_get(json_get(patchset->root, "metadata"), "labels");
+    const bool each = !session->json && write_headers(table, &session->out, labels);
     const struct json *patch = json_get(patchset->root, "patches")->first;
     for (; patch; patch = patch->next) {
         const struct json *metadata = json_get(patch, "metadata"), *values = json_get(metadata, "values");
         const char *name = json_get(metadata, "name")->text;
         if (!session->json) {
-            write_values(table, name, values);
+            table_text(table, name);
+            write_values(table, values, each);
             continue;
         }
         write_object(w, NULL, false);
@@ -78,7 +105,6 @@ static paritas_status inspect(struct session *session, const paritas_workspace *
         text_format(out, "%s: %zu patches\n", patchset->label, n);
         if (json_is(description, JSON_STRING)) text_format(out, "%s\n", description->text);
         text_format(out, "\n");
-        table_open(&table, out, "patch|values", "l l");
     }
     write_patches(session, patchset, &table);
     if (session->json) {
@@ -155,8 +181,7 @@ const struct command command_patchset = {
     .summary = "look into a patch set, check it, apply one of its patches",
     .description = "extract PATCHSET --name NAME: the patch. apply WORKSPACE PATCHSET --name NAME: the "
                    "patched workspace. verify WORKSPACE "
-                   "PATCHSET: do the digests "
-                   "agree? inspect PATCHSET: the names and values of its patches.",
+                   "PATCHSET: do the digests agree? inspect PATCHSET: the names and values of its patches.",
     .groups = {GROUP_OPTIONS, GROUP_OUTPUT},
     .run = run,
 };

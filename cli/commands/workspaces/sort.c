@@ -12,7 +12,7 @@ static int run(struct session *session)
 const struct command command_sort = {
     .name = "sort",
     .operands = "WORKSPACE",
-    .summary = "the workspace with everything in order of its name",
+    .summary = "the workspace sorted by name",
     .groups = {GROUP_PATCHES, GROUP_OUTPUT},
     .in_place = true,
     .run = run,

@@ -4,5 +4,5 @@ set -eu
 BATCH_FOLDER=$(cd "$(dirname "$0")/.." && pwd) # Slurm runs a copy of a script, elsewhere
 export BATCH_FOLDER
 . "$BATCH_FOLDER/settings.sh"
-toys=$(sbatch --parsable --array="1-$SHARDS" "$BATCH_FOLDER/slurm/toys.sbatch")
+toys=$(sbatch --parsable --array="$FIRST-$SHARDS" "$BATCH_FOLDER/slurm/toys.sbatch")
 sbatch --dependency="afterok:${toys%%;*}" --kill-on-invalid-dep=yes "$BATCH_FOLDER/slurm/merge.sbatch"

@@ -53,6 +53,12 @@ def beyond_pyhf(spec: dict[str, Any]) -> list[str]:
         if measurement["config"].get("functions"):
             place = f"/measurements/{i}/config/functions"
             notes.append(f"{place}: pyhf has no functions of parameters and refuses the workspace")
+        if measurement["config"].get("correlations"):
+            place = f"/measurements/{i}/config/correlations"
+            notes.append(f"{place}: pyhf has no correlated constraints and refuses the workspace")
+        if measurement["config"].get("penalties"):
+            place = f"/measurements/{i}/config/penalties"
+            notes.append(f"{place}: pyhf has no penalties and refuses the workspace")
     return notes
 
 

@@ -4,9 +4,11 @@
 beside it. What a card cannot say is refused with its place."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Union
 
+from .. import _engine
 from ..files import PathLike, write_text
 from ..interpolation import Code
 from ..workspace import Workspace
@@ -14,7 +16,7 @@ from .card_writer import Card, CardWriter, root_file
 from .conversion import DEFAULT_CODES, Conversion
 from .root_files import write_histograms
 
-__all__ = ["from_pyhf", "read", "write"]
+__all__ = ["from_pyhf", "groups", "read", "write"]
 
 
 def _code(code: Code) -> str:
@@ -36,6 +38,12 @@ def read(
     workspace = Workspace.read(path, mass=mass, masks=masks, maps=maps, exact=exact)
     names = json.loads(workspace.document.card_names().text())
     return Conversion(workspace.to_dict(), names={theirs: one["name"] for theirs, one in names.items()})
+
+
+def groups(path: PathLike) -> dict[str, list[str]]:
+    """Groups of a card's nuisances by their names, as `breakdown` takes them. Workspaces do not keep them."""
+    found: dict[str, list[str]] = json.loads(_engine.Document.card_groups(os.fspath(path)).text())
+    return found
 
 
 def from_pyhf(

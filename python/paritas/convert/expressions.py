@@ -4,9 +4,10 @@ A sample that an expression scales becomes one sample a term."""
 
 import ast
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Callable, Collection, Optional
+from typing import Any, Callable, Collection, Iterator, Optional
 
 from .conversion import Place
 from .pyhf_workspace import CODE_KEY, MODIFIERS
@@ -14,6 +15,24 @@ from .pyhf_workspace import CODE_KEY, MODIFIERS
 #: parameter and power of each factor, sorted -> coefficient
 Terms = dict[tuple[tuple[str, Fraction], ...], float]
 ONE: Terms = {(): 1.0}
+#: of an expression, its functions written out: terms, letters, levels. A short text could have millions
+MOST_TERMS, LONGEST, DEEPEST = 1000, 100_000, 150
+
+
+class UnreadExpression(Exception):
+    """Why an expression is no sum of terms."""
+
+    def __init__(self, why: str = "only sums, products and powers") -> None:
+        super().__init__(why)
+
+
+@contextmanager
+def computed() -> Iterator[None]:
+    """Numbers and nesting beyond what Python computes."""
+    try:
+        yield
+    except (ArithmeticError, ValueError, RecursionError, MemoryError) as error:
+        raise UnreadExpression(f"it cannot be computed: {error}") from None
 
 
 def times(left: Terms, right: Terms) -> Terms:
@@ -24,6 +43,8 @@ def times(left: Terms, right: Terms) -> Terms:
             powers[name] = powers.get(name, Fraction(0)) + power
         key = tuple(sorted((name, power) for name, power in powers.items() if power != 0))
         found[key] = found.get(key, 0.0) + left[a] * right[b]
+        if len(found) > MOST_TERMS:
+            raise UnreadExpression(f"it has more than {MOST_TERMS} terms")
     return {key: value for key, value in found.items() if value != 0.0}
 
 
@@ -38,29 +59,46 @@ def parameter_terms(name: str) -> Terms:
     return {((name, Fraction(1)),): 1.0}
 
 
-class UnreadExpression(Exception):
-    """Why an expression is no sum of terms."""
+def product_of(left: Terms, right: Optional[Terms]) -> Optional[Terms]:
+    """None: it has too many terms, or the right is no sum of terms."""
+    try:
+        return None if right is None else times(left, right)
+    except UnreadExpression:
+        return None
 
-    def __init__(self, why: str = "only sums, products and powers") -> None:
-        super().__init__(why)
+
+def check_depth(tree: ast.expr) -> None:
+    """Raises UnreadExpression for a tree that functions which call themselves could not walk."""
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    if level:
+        raise UnreadExpression(f"it is nested over {DEEPEST} levels")
 
 
 def _parsed(expression: str) -> ast.expr:
+    if len(expression) > LONGEST:
+        raise UnreadExpression(f"it has more than {LONGEST} letters")
     try:
-        return ast.parse(expression.strip().replace("^", "**"), mode="eval").body
+        with computed():
+            tree = ast.parse(expression.strip().replace("^", "**"), mode="eval").body
     except SyntaxError:
         raise UnreadExpression from None
+    check_depth(tree)
+    return tree
 
 
 def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Terms:
     """Terms of a TFormula. names: the parameters; default: every name. Raises UnreadExpression."""
-    return _evaluated(_parsed(expression), names)
+    with computed():
+        return _evaluated(_parsed(expression), names)
 
 
 def terms_of(tree: ast.expr) -> Optional[Terms]:
     """None: the expression is no sum of terms."""
     try:
-        return _evaluated(tree, None)
+        with computed():
+            return _evaluated(tree, None)
     except UnreadExpression:
         return None
 
@@ -77,7 +115,8 @@ def smooth_expression(expression: str, names: Collection[str]) -> str:
 def smooth_tree(expression: str, names: Optional[Collection[str]] = None) -> ast.expr:
     """The same before it is written. names: the parameters; default: every name."""
     tree = _parsed(expression)
-    _check_smooth(tree, names)
+    with computed():
+        _check_smooth(tree, names)
     return tree
 
 

@@ -12,7 +12,7 @@ from .._engine import InvalidInput
 from ..files import PathLike
 from ..workspace import Workspace
 from .conversion import Conversion, ConversionError, beyond_pyhf
-from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, times
+from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, product_of
 from .parameter_names import without_alpha
 from .pyhf_workspace import EMPTY_BIN, MODIFIERS, histograms, modifier
 from .root_files import Histogram, RootFiles
@@ -214,7 +214,7 @@ class _Reader:
                 rest.append(one)
                 continue
             scaling.append((one, function))
-            terms = None if terms is None or function.terms is None else times(terms, function.terms)
+            terms = None if terms is None else product_of(terms, function.terms)
             for dependent in function.dependents.values():
                 self.types.setdefault(dependent.name, set()).add("normfactor")
                 if dependent.config:

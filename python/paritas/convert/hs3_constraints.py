@@ -33,6 +33,7 @@ class Constraint:
         return {"constraint": law, "auxdata": [self.nominal], "sigmas": [self.width]}
 
 
+_JOINT = "multivariate_normal_dist"
 _KINDS = ("Gauss", "Const", "Poisson", "LogNormal", "Lognormal")
 
 
@@ -53,6 +54,8 @@ class Constraints:
     def __init__(self, document: Document, constants: dict[str, float]) -> None:
         self.document, self.constants = document, constants
         self.by_parameter: dict[str, tuple[Constraint, Node]] = {}
+        #: parameters and covariances of joint normal laws, by name
+        self.joint: dict[str, tuple[list[str], list[list[float]]]] = {}
 
     def _add(self, parameter: str, constraint: Constraint, node: Node) -> str:
         known, where = self.by_parameter.setdefault(parameter, (constraint, node))
@@ -60,16 +63,53 @@ class Constraints:
             raise node.refuse(f"'{parameter}' has another constraint at {where.place}")
         return parameter
 
-    def add_loose(self, node: Node, observed: Optional[float] = None) -> str:
-        """Adds a distribution of the likelihood with its datum; returns its parameter."""
-        return self._add(*self._resolve(node, observed), node)
+    def add_loose(self, node: Node, observed: Optional[float] = None) -> list[str]:
+        """Adds a distribution of the likelihood with its datum; returns its parameters."""
+        if node.get("type").value == _JOINT and observed is None:
+            return self._add_joint(node)
+        return [self._add(*self._resolve(node, observed), node)]
+
+    def _add_joint(self, node: Node, wanted: Optional[str] = None) -> list[str]:
+        """A joint normal law: of each parameter its own constraint, and the covariances."""
+        name = node["name"].string()
+        self.document.used.add(("distributions", name))
+        node.object("name type x mean covariances")
+        xs, means, rows = list(node["x"]), list(node["mean"]), list(node["covariances"])
+        if not len(xs) == len(means) == len(rows):
+            raise node.refuse(f"{len(xs)} x have {len(means)} means and {len(rows)} rows of covariances")
+        covariances = [row.numbers(len(xs)) for row in rows]
+        parameters = []
+        for i, (x, mean) in enumerate(zip(xs, means)):
+            if not covariances[i][i] > 0:
+                raise rows[i].refuse(f"the variance of '{x.value}' must be above 0")
+            parameter, nominal = self._sides(node, x, mean, wanted)
+            law = Constraint("Gauss", nominal, math.sqrt(covariances[i][i]))
+            parameters.append(self._add(parameter, law, node))
+        self.joint[name] = parameters, covariances
+        return parameters
 
     def add_named(self, given: Node, parameter: str) -> None:
         node = self.document.look_up("distributions", given)
+        if node.get("type").value == _JOINT:
+            if parameter not in self._add_joint(node, parameter):
+                raise given.refuse(f"'{given.value}' does not constrain '{parameter}'")
+            return
         found, constraint = self._resolve(node, None, parameter)
         if found != parameter:
             raise given.refuse(f"'{given.value}' constrains '{found}', not '{parameter}'")
         self._add(parameter, constraint, node)
+
+    def correlations(self) -> dict[str, tuple[list[str], list[list[float]]]]:
+        """Parameters and correlation matrices of joint laws."""
+
+        def scaled(rows: list[list[float]]) -> list[list[float]]:
+            sigmas = [math.sqrt(row[i]) for i, row in enumerate(rows)]
+            return [
+                [1.0 if i == j else v / (sigmas[i] * sigmas[j]) for j, v in enumerate(row)]
+                for i, row in enumerate(rows)
+            ]
+
+        return {name: (parameters, scaled(rows)) for name, (parameters, rows) in self.joint.items()}
 
     def add_of_modifier(self, node: Node, parameter: str, role: str) -> None:
         name, given = node.get("constraint_name"), node.get("constraint")
@@ -144,13 +184,18 @@ class Constraints:
         x, mean, sigma = node["x"], node["mean"], node["sigma"]
         if observed is not None:  # x is the observable
             return mean.string(), Constraint("Gauss", observed, self._number(sigma))
+        parameter, nominal = self._sides(node, x, mean, wanted)
+        return parameter, Constraint("Gauss", nominal, self._number(sigma))
+
+    def _sides(self, node: Node, x: Node, mean: Node, wanted: Optional[str]) -> tuple[str, float]:
+        """The parameter among x and mean, and the other's value."""
         for side, nominal in ((x, mean), (mean, x)):
             if not isinstance(side.value, str) or not self._is_number(nominal):
                 continue
             # ROOT's global observables have values, as parameters do
             observable = side.value.startswith(("nom_", "nominal"))
             if side.value == wanted or (wanted != nominal.value and not observable):
-                return side.value, Constraint("Gauss", self._number(nominal), self._number(sigma))
+                return side.value, self._number(nominal)
         raise node.refuse(
             "a constraint has a parameter on one side and on the other a number or a name of the parameter "
             "point"

@@ -8,6 +8,8 @@ from typing import Any, Iterable, Optional
 from .conversion import ConversionError
 from .json_nodes import Node
 
+#: of all axes of a channel
+MOST_BINS = 1_000_000
 _TABLES = ("distributions", "functions", "data", "likelihoods", "domains", "parameter_points")
 
 
@@ -55,6 +57,7 @@ class Document:
             raise version.refuse(f"only version 0.2 is read, not {version.value}")
         self.notes: list[str] = []
         self.used: set[tuple[str, str]] = set()  # (table, name)
+        self.written_out = 0  # letters and parts of functions of parameters
         self.tables: dict[str, dict[str, Node]] = {}
         for key in _TABLES:
             table = self.tables[key] = {}
@@ -201,7 +204,10 @@ def counts(data: Node, axes: Node) -> list[float]:
     order = _axis_names(data["axes"])
     if sorted(order) != sorted(edges):
         raise data["axes"].refuse(f"must be those of the channel: {', '.join(edges)}")
-    found = [0.0] * math.prod(len(one) - 1 for one in edges.values())
+    nbins = math.prod(len(one) - 1 for one in edges.values())
+    if nbins > MOST_BINS:
+        raise axes.refuse(f"have {nbins} bins, more than {MOST_BINS}")
+    found = [0.0] * nbins
     entries = list(data["entries"])
     weights = data["weights"].numbers(len(entries)) if data.get("weights") else [1.0] * len(entries)
     for entry, weight in zip(entries, weights):
@@ -229,6 +235,8 @@ def _edges(axis: Node) -> list[float]:
     low, high, count = axis["min"].number(), axis["max"].number(), int(axis["nbins"].number())
     if count < 1 or not low < high:
         raise axis.refuse("must have bins between min and max")
+    if count > MOST_BINS:
+        raise axis.refuse(f"has {count} bins, more than {MOST_BINS}")
     return [low + (high - low) * i / count for i in range(count)] + [high]
 
 

@@ -4,7 +4,7 @@ import ast
 import re
 from typing import Any, Callable, Container, Mapping, Sequence
 
-from .expressions import UnreadExpression, read_terms, smooth_tree
+from .expressions import LONGEST, UnreadExpression, check_depth, computed, read_terms, smooth_tree
 from .hs3_document import Document
 from .json_nodes import Node
 
@@ -24,11 +24,22 @@ class _Inlined(ast.NodeTransformer):
         return self.inner(node.id)
 
 
-def function_tree(
-    document: Document, name: Node, parameters: Container[str], within: tuple[str, ...] = ()
+def function_tree(document: Document, name: Node, parameters: Container[str]) -> ast.expr:
+    """A function by its name, a parameter, or a number, as an expression of parameters alone."""
+    try:
+        with computed():
+            tree = _written_out(document, name, parameters, ())
+        check_depth(tree)
+    except UnreadExpression as error:
+        raise name.inexpressible(f"the function {name.value!r}: {error}") from None
+    return tree
+
+
+def _written_out(
+    document: Document, name: Node, parameters: Container[str], within: tuple[str, ...]
 ) -> ast.expr:
-    """A function by its name, a parameter, or a number, as an expression of parameters alone. within:
-    functions that this one is part of."""
+    """within: functions that this one is part of. A few functions of functions could become endless."""
+    document.written_out += 1
     if not isinstance(name.value, str):
         return ast.Constant(name.number())
     if name.value in within:
@@ -36,8 +47,11 @@ def function_tree(
         raise name.refuse(f"the function '{name.value}' is made from itself: {circle}")
     if name.value in document.tables["functions"]:
         node = document.look_up("functions", name)
+        document.written_out += len(str(node.get("expression").value))
+        if document.written_out > LONGEST:
+            raise name.refuse(f"functions are longer than {LONGEST} letters when they are written out")
         within = (*within, name.value)
-        return _tree(node, lambda one: function_tree(document, one, parameters, within))
+        return _tree(node, lambda one: _written_out(document, one, parameters, within))
     if name.value not in parameters:
         raise name.refuse(f"'{name.value}' is neither a function nor in the parameter point")
     return ast.Name(name.value)

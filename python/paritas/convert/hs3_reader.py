@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
 from .conversion import Conversion, beyond_pyhf, settings
-from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, terms_of, times
+from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, product_of, terms_of
 from .hs3_codes import code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
 from .hs3_document import Analysis, Document, counts
@@ -111,12 +111,13 @@ class Reader:
 
     def _terms(self, sample: Sample) -> Optional[Terms]:
         """The product of its functions, by HS3's names. None: factors cannot say it."""
-        terms = ONE
+        terms: Optional[Terms] = ONE
         for tree in sample.functions.values():
-            own = terms_of(tree)
-            if own is None or any(self.scalars[name].role == "alpha" for name in parameters_of(tree)):
+            if terms is None or any(self.scalars[name].role == "alpha" for name in parameters_of(tree)):
                 return None
-            terms = times(terms, own)
+            terms = product_of(terms, terms_of(tree))
+        if terms is None:
+            return None
         factors = [modifier(parameter, kind) for kind, parameter in sample.scalars]
         return terms if are_factors(terms, factors) else None
 
@@ -160,10 +161,10 @@ class Reader:
                 channels.append((node["name"].string(), node, datum))
             else:
                 value = self.document.data(datum)["value"] if isinstance(datum.value, str) else datum
-                loose[self.constraints.add_loose(node, value.number())] = node
+                loose.update(dict.fromkeys(self.constraints.add_loose(node, value.number()), node))
         for entry in likelihood.get("aux_distributions"):
             node = self.document.look_up("distributions", entry)
-            loose[self.constraints.add_loose(node)] = node
+            loose.update(dict.fromkeys(self.constraints.add_loose(node), node))
         prefix = "model_"
         if not all(name.startswith(prefix) and name != prefix for name, _, _ in channels):
             prefix = ""
@@ -172,6 +173,8 @@ class Reader:
         if not channels:
             raise likelihood["distributions"].refuse("there is no histfactory_dist among them")
         used = {*self.scalars, *(name for found in self.gammas.sets.values() for name in found.parameters)}
+        for parameter in (one for found, _ in self.constraints.joint.values() for one in found):
+            loose[parameter] = self.constraints.by_parameter[parameter][1]
         for parameter, node in loose.items():
             if parameter not in used:
                 raise node.refuse(f"it constrains '{parameter}', which no modifier uses")
@@ -345,6 +348,11 @@ class Reader:
             found["pois"] = pois
         if self.functions:
             found["functions"] = [{"name": name, "expression": text} for name, text in self.functions.items()]
+        if self.constraints.joint:
+            found["correlations"] = [
+                {"name": name, "parameters": [self.names[one] for one in parameters], "correlation": matrix}
+                for name, (parameters, matrix) in self.constraints.correlations().items()
+            ]
         return {"name": analysis.name, "config": found}
 
     def _configured(

@@ -38,7 +38,7 @@ def _domain(name: str, parameters: dict[str, _Parameter]) -> _Json:
 
 
 class Writer(WorkspaceSource):
-    extensions = ("functions",)
+    extensions = ("functions", "correlations")
 
     def __init__(self, spec: Any, codes: dict[str, str]) -> None:
         super().__init__(spec)
@@ -53,6 +53,8 @@ class Writer(WorkspaceSource):
         self.elements: dict[str, dict[str, list[str]]] = {}  # HS3's names by pyhf's and channel ("": scalars)
         self.widths: dict[tuple[str, str], list[float]] = {}  # relative
         self.constraints: dict[str, _Json] = {}
+        self.joint: dict[str, str] = {}  # names of joint laws by parameter
+        self.correlated: dict[str, _Json] = {}  # the workspace's, by name
         self.loose: list[str] = []  # constraints that no modifier names
 
     def convert(self) -> Conversion:
@@ -176,16 +178,56 @@ class Writer(WorkspaceSource):
                 found[name] = _Parameter(owner, first + i, start, bounds, fixed)
         return found
 
+    def _constraint_name(self, owner: str) -> str:
+        own = "lumiConstraint" if self.kinds[owner].role == "lumi" else f"{owner}_constraint"
+        return self.joint.get(owner, own)
+
+    def _correlate(self) -> None:
+        """Opens the joint laws, which have to be those of all measurements."""
+        first = self.measurements[0]["config"].get("correlations", [])
+        for measurement in self.measurements:
+            if measurement["config"].get("correlations", []) != first:
+                raise self.refuse(measurement, "its correlations are not those of the first measurement")
+        for one in first:
+            for owner in one["parameters"]:
+                if owner not in self.elements or self.kinds[owner].per_bin:
+                    raise self.refuse(
+                        one, f"HS3's modifiers cannot have a joint law of '{owner}'", "parameters"
+                    )
+                self.joint[owner] = one["name"]
+            self.constraints[one["name"]] = {
+                "name": one["name"],
+                "type": "multivariate_normal_dist",
+                "x": [self.elements[owner][""][0] for owner in one["parameters"]],
+                "mean": [0.0] * len(one["parameters"]),
+                "covariances": one.get("covariance") or [list(row) for row in one["correlation"]],
+            }
+            self.correlated[one["name"]] = one
+
+    def _join(self, owner: str, law: _Json) -> None:
+        """Puts a parameter's own law into the joint one."""
+        one = self.correlated[self.joint[owner]]
+        if law["type"] != "gaussian_dist":
+            raise self.refuse(one, f"the constraint of '{owner}' is not normal", "parameters")
+        written, i = self.constraints[one["name"]], one["parameters"].index(owner)
+        written["mean"][i] = law["mean"]
+        for j in range(len(written["x"]) if "correlation" in one else 0):
+            written["covariances"][i][j] *= law["sigma"]
+            written["covariances"][j][i] *= law["sigma"]
+
     def _constrain_scalars(self) -> None:
+        self._correlate()
         for owner, kind in self.kinds.items():
             given = self.law(owner)
             if kind.role == "shapefactor" and given:
                 raise self._refuse_law(owner)
             if kind.per_bin or (kind.role == "factor" and given.get("type", "none") == "none"):
                 continue
-            name = "lumiConstraint" if kind.role == "lumi" else f"{owner}_constraint"
+            name = self._constraint_name(owner)
             law = self._law(owner, given)
-            if kind.role != "alpha" or given or law["mean"] != 0:
+            if owner in self.joint:
+                self._join(owner, law)
+            elif kind.role != "alpha" or given or law["mean"] != 0:
                 self.constraints[name] = {"name": name, "x": self.elements[owner][""][0], **law}
 
     def _refuse_law(self, owner: str, beyond: Sequence[str] = ()) -> ConversionError:
@@ -314,13 +356,11 @@ class Writer(WorkspaceSource):
             law, vals = self._law_of_bins(name, kind), {"vals": self.widths[name, channel]}
             return {**found, "type": "shapesys", "constraint": law, "constraint_type": law, "data": vals}
         found["parameter"] = self.elements[name][""][0]
+        law = self._constraint_name(name)
         if role == "factor":
-            law = f"{name}_constraint"
             return {**found, "constraint": law, "constraint_name": law} if law in self.constraints else found
         if role == "lumi":
-            law = "lumiConstraint"
             return {**found, "name": "Lumi", "type": "normfactor", "constraint_name": law, "constraint": law}
-        law = f"{name}_constraint"
         named = {"constraint": law, "constraint_name": law}
         found.update(named if law in self.constraints else {"constraint": "Gauss"})
         code = self._code(modifier)

@@ -68,7 +68,7 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 class WorkspaceSource:
     """Plain data with the places of its parts. Refused if it breaks pyhf's schema or histogram lengths
     differ. types: what modifiers the other format has. extensions: what it has beyond pyhf's schema:
-    "functions", "shape", "scale"."""
+    "functions", "correlations", "shape", "scale"."""
 
     types = MODIFIERS
     extensions: tuple[str, ...] = ()
@@ -83,7 +83,10 @@ class WorkspaceSource:
             for path, value in _walk(spec):
                 if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
                     raise ConversionError(path, "must be a finite number") from None
-            place, why = str(error).split(": ", 2)[1:]
+            _, _, reason = str(error).partition(": ")
+            place, colon, why = reason.partition(": ")
+            if not colon:  # of the whole document
+                place, why = "", reason
             raise ConversionError("/" + re.sub(r"[.\[]", "/", place).replace("]", ""), why) from None
         self.spec = workspace.to_dict()
         self.channels, self.measurements = self.spec["channels"], self.spec["measurements"]
@@ -91,6 +94,13 @@ class WorkspaceSource:
             if config.get("functions") and "functions" not in self.extensions:
                 named = ", ".join(repr(one["name"]) for one in config["functions"])
                 raise self.refuse(config, f"the other format has no such functions: {named}", "functions")
+            if config.get("correlations") and "correlations" not in self.extensions:
+                named = ", ".join(repr(one["name"]) for one in config["correlations"])
+                why = f"the other format has no correlated constraints: {named}"
+                raise self.refuse(config, why, "correlations")
+            if config.get("penalties"):
+                named = ", ".join(repr(one["name"]) for one in config["penalties"])
+                raise self.refuse(config, f"the other format has no penalties: {named}", "penalties")
         first = self.measurements[0]["config"] if self.measurements else {}
         #: of the first measurement, by name
         self.functions = {one["name"]: one["expression"] for one in first.get("functions", [])}

@@ -1,8 +1,10 @@
 """Histograms in ROOT files, through uproot."""
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
+from .._engine import Error
 from .xml_grammar import Element
 
 
@@ -12,6 +14,18 @@ def uproot() -> Any:
     except ImportError as error:
         raise ImportError("ROOT files need uproot: pip install 'paritas[root]'") from error
     return module
+
+
+@contextmanager
+def reading(path: object, refuse: Callable[[str], Exception]) -> Iterator[None]:
+    """Refuses what uproot cannot read. Damaged files make it raise exceptions of any type."""
+    try:
+        yield
+    except (Error, ImportError):
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise refuse(f"uproot cannot read {path} as a ROOT file: {why:.300}") from error
 
 
 class Histogram(NamedTuple):
@@ -89,14 +103,15 @@ class RootFiles:
 
         Errors: root of summed squared weights, or of contents (NaN if negative). As in pyhf, a histogram
         missing in its folder is taken from the top, with a note."""
+        path = self.resolve(file_name, element)
+        with reading(path, element.refuse):
+            return self._found(path, element, folder, name)
+
+    def _found(self, path: Path, element: Element, folder: str, name: str) -> Histogram:
         import numpy
 
-        path = self.resolve(file_name, element)
         if path not in self.opened:
-            try:
-                self.opened[path] = uproot().open(path)
-            except (ValueError, OSError, KeyError) as error:
-                raise element.refuse(f"uproot cannot read {path} as a ROOT file: {error}") from error
+            self.opened[path] = uproot().open(path)
         file = self.opened[path]
         full = "/".join(part for part in (folder.strip("/"), name) if part)
         if full not in file:

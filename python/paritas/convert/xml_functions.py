@@ -4,7 +4,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from .expressions import Terms, UnreadExpression, read_terms, smooth_expression
 from .xml_grammar import Element
@@ -28,6 +28,12 @@ class Dependent:
         return {**config, "fixed": True} if len(self.numbers) == 1 else {**config, "bounds": [[low, high]]}
 
 
+def _named(place: re.Match[str], dependents: Sequence[Dependent]) -> str:
+    """The name for @0 or x[0]; what names no dependent stays."""
+    i = int(place[1] or place[2])
+    return dependents[i].name if i < len(dependents) else place[0]
+
+
 class Function:
     """terms: of the expression, None if it is no sum of them; expression: of a workspace's function;
     dependents: by name."""
@@ -45,8 +51,9 @@ class Function:
             raise element.refuse("Dependents must be like a[1,0,3], b")
         self.dependents = {one.name: one for one in found}
         text = element.get("Expression")
-        for i, one in enumerate(found):
-            text = re.sub(rf"@{i}\b|\bx\[{i}\]", one.name, text)
+        text = re.sub(
+            r"@(0|[1-9]\d{0,5})\b|\bx\[(0|[1-9]\d{0,5})\]", lambda place: _named(place, found), text
+        )
         try:
             self.expression = smooth_expression(text, self.dependents)
         except UnreadExpression as error:

@@ -41,6 +41,7 @@ class Geometry:
         self._table = _engine.Geometry.read(self.path)
 
     def has(self, column: str) -> bool:
+        """Does the table have this column?"""
         return self._table.has(column)
 
 
@@ -231,8 +232,8 @@ class Day(er_day_arrays):
         return rate
 
     def find_background(self, theta: ArrayLike | None = None) -> Floats:
-        """A rate of counts that is the same at all energies of a sweep, where the highest show it: counts/s
-        of a cell (n); 0: none is seen. `kappa.spectrum` takes it."""
+        """The background of each sweep, in counts/s of a cell (n): a rate common to all energies, seen at the
+        highest ones; 0: none is seen. `kappa.spectrum` takes it."""
         return self._memory.find_background(_engine.er_theta() if theta is None else theta)
 
     def mask_counts(

@@ -22,6 +22,7 @@ from ..arrays import (
     numbers,
     structured,
     where,
+    whole,
     words,
 )
 from ..files import PathLike as Path
@@ -235,15 +236,18 @@ def fit(
 
     sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux).
         response: the cone's edge at the row's energy ("hard"), averaged over the energy response ("folded"),
-        or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
-        residual, 6 times with a folded edge weighted by the spectrum), "bootstrap" (calibrated by `draws` to
-        the coverage `level`), a number, or "none". None: "residuals", or "none" with search="de", which has
-        no sets. step: their resolution, V (None: 1; folded
+        or "both". confidence: threshold of sets of U above the minimum: "residuals" (95 % for counts; else 4
+        times the mean square residual, 6 times with a folded edge weighted by the spectrum), "bootstrap"
+        (calibrated by `draws` fits), a number, or "none". None: "residuals", or "none" with search="de",
+        which has no sets. level: coverage of the bootstrap. step: grid of the sets' ends, V (None: 1; folded
         0.05). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
         `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
+    if "seed" in options and search != "de" and confidence != "bootstrap":
+        whole(options["seed"], "seed")
+        raise _engine.InvalidArgument('seed has no effect: it needs search="de" or confidence="bootstrap"')
     asked = _Sets(_kind_of(confidence, search), draws, level, step or 0.0)
     chosen: dict[str, Any] = dict(options)
     used, progress = place(chosen), chosen.pop("progress", None)
@@ -334,7 +338,7 @@ def bootstrap(
     level: float = 0.68,
     **where: Unpack[Where],
 ) -> Floats:
-    """Bootstrap thresholds of confidence sets of this coverage around exact fits: n, NaN without a fit."""
+    """Bootstrap thresholds of confidence sets around exact fits: n, NaN without a fit. level: coverage."""
     check_keywords(bootstrap, where)
     return _joined(
         [

@@ -11,19 +11,43 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, numbers
+from ..arrays import Floats, number, numbers
 
 #: inclination of the Moon's equator to the ecliptic, degrees (Meeus, ch. 53)
 _INCLINATION = 1.54242
 #: Unix time of J2000.0, and a Julian century in seconds; the minute between UTC and TDT moves the Sun by 0.01
 #: degrees
 J2000, _CENTURY = 946728000.0, 36525.0 * 86400.0
+#: within which the main terms below are good to 0.1 degrees
+_SPAN = 4.0 * _CENTURY
 _DEGREES_OF_SPHERE = 4.0 * np.pi * np.degrees(1.0) ** 2
 
 
 def wrapped(angle: Any) -> Any:
     """The angle in [-180, 180)."""
     return (angle + 180.0) % 360.0 - 180.0
+
+
+def _within(values: ArrayLike, name: str, least: float, most: float, what: str) -> Floats:
+    """Numbers, NaN where they are unknown."""
+    found = numbers(values, name)
+    wrong = found[(found < least) | (found > most)]
+    if wrong.size:
+        raise _engine.InvalidArgument(f"{name} {wrong.flat[0]:g}: {what}")
+    return found
+
+
+def _check_shapes(*arrays: Floats) -> None:
+    try:
+        np.broadcast_shapes(*(one.shape for one in arrays))
+    except ValueError:
+        shapes = ", ".join(str(one.shape) for one in arrays)
+        raise _engine.InvalidArgument(f"places: arrays of shapes {shapes} do not fit together") from None
+
+
+def latitudes(values: ArrayLike) -> Floats:
+    """Numbers from -90 to 90; NaN is an unknown place."""
+    return _within(values, "latitude", -90.0, 90.0, "a number from -90 to 90 is wanted")
 
 
 @dataclass(frozen=True)
@@ -40,6 +64,7 @@ class EqualAreaGrid:
     @classmethod
     def of(cls, degrees: float) -> EqualAreaGrid:
         """The grid of this cell size, 0.5 to 90 degrees."""
+        degrees = number(degrees, "degrees")
         if not 0.5 <= degrees <= 90.0:
             raise _engine.InvalidArgument(f"degrees {degrees!r}: a cell's size from 0.5 to 90 is wanted")
         rings = max(2, round(180.0 / degrees))
@@ -78,8 +103,10 @@ class EqualAreaGrid:
 
     def cell(self, longitude: ArrayLike, latitude: ArrayLike) -> NDArray[np.int64]:
         """The cells of n places; -1 of an unknown place."""
-        at, north = np.broadcast_arrays(numbers(longitude), numbers(latitude))
-        known = np.isfinite(at) & (np.abs(north) <= 90.0)
+        east, above = numbers(longitude, "longitude"), latitudes(latitude)
+        _check_shapes(east, above)
+        at, north = np.broadcast_arrays(east, above)
+        known = np.isfinite(at) & np.isfinite(north)
         sine = np.sin(np.radians(np.where(known, north, 0.0)))
         last = len(self.cells) - 1
         ring = np.clip(np.searchsorted(self.edges, sine, side="right") - 1, 0, last)
@@ -94,7 +121,10 @@ def subsolar_point(time: ArrayLike) -> tuple[Floats, Floats]:
 
     Source: Meeus, Astronomical Algorithms (1998): the Sun (ch. 25), main terms of the Moon (ch. 47), optical
     librations (ch. 53). Physical librations (0.04 degrees) are left out."""
-    t = (numbers(time) - J2000) / _CENTURY
+    seconds = _within(
+        time, "time", J2000 - _SPAN, J2000 + _SPAN, "Unix seconds of the years 1600 to 2400 are wanted"
+    )
+    t = (seconds - J2000) / _CENTURY
 
     def angle(start: float, rate: float) -> Any:
         return np.radians((start + rate * t) % 360.0)
@@ -145,7 +175,8 @@ def solar_position(time: ArrayLike, longitude: ArrayLike, latitude: ArrayLike) -
         the night. hour angle: local time after noon, 15 degrees an hour; -90 at dawn, 90 at dusk. The Moon
         is a sphere. The Sun's radius (0.27 degrees), relief and eclipses are left out."""
     east, north = subsolar_point(time)
-    hour = wrapped(numbers(longitude) - east)
-    here, there = np.radians(numbers(latitude)), np.radians(north)
+    at, here = numbers(longitude, "longitude"), np.radians(latitudes(latitude))
+    _check_shapes(east, at, here)
+    hour, there = wrapped(at - east), np.radians(north)
     sine = np.sin(here) * np.sin(there) + np.cos(here) * np.cos(there) * np.cos(np.radians(hour))
     return -np.degrees(np.arcsin(np.clip(sine, -1.0, 1.0))), hour

@@ -159,16 +159,26 @@ def regions_of(table: Table, illumination: str | None = None) -> NDArray[np.int6
 
     illumination None: the table's `environment_class` (npz), else by the same rules from `projection_in_sun`
         and `temperature`; every dark foot is wake. "day" or "night": by temperature alone, if the foot of the
-        field line is lit or dark, else -1."""
+        field line is lit or dark, else -1. Raises InvalidInput if no sweep has `projection_in_sun`."""
     if illumination not in (None, "day", "night"):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: must be day or night")
     if illumination is None and has(table, "environment_class"):
         return np.asarray(table["environment_class"], dtype=np.int64)
-    lit, warm = reals(table, "projection_in_sun"), reals(table, "temperature")
+    lit = reals(table, "projection_in_sun")
     if illumination is None:
-        return _engine.environments(lit, warm)
+        return _engine.environments(lit, reals(table, "temperature"))
+    if not np.isfinite(lit).any():
+        raise _engine.InvalidInput(
+            "no sweep has projection_in_sun, which tells a lit foot of the field line from a dark one: --mag "
+            "or --spice give it to the tables"
+        )
     asked = lit == (1.0 if illumination == "day" else 0.0)
-    return np.where(asked, _engine.environments(np.ones(len(lit)), warm), -1).astype(np.int64)
+    return np.where(asked, plasmas_of(table), -1).astype(np.int64)
+
+
+def plasmas_of(table: Table) -> NDArray[np.int64]:
+    """The plasma of each sweep by its temperature alone, an index of REGIONS."""
+    return np.asarray(_engine.environments(np.ones(len(table)), reals(table, "temperature")), dtype=np.int64)
 
 
 def region_statistics(
@@ -183,8 +193,9 @@ def region_statistics(
 ) -> Table:
     """U by plasma region: a row each with region, sweeps (used or not), and the columns of `averages`.
 
-    illumination: "day" or "night" sorts sweeps whose foot of the field line is lit or dark by temperature;
-        None: a dark foot is wake, as in docs/losscone.md. regions: own regions, an index of `names` for each
+    illumination: "day" or "night" sorts sweeps whose foot of the field line is lit or dark by temperature,
+        and raises InvalidInput if no sweep has `projection_in_sun`; None: a dark foot is wake, an unknown one
+        unknown, as in docs/losscone.md. regions: own regions, an index of `names` for each
         sweep; below 0: none. block: hours whose sweeps count as one measurement. response, good: as in
         `select`."""
     chosen = select(source, response=response, good=good)

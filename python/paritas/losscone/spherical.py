@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _engine
 from ..arrays import Floats, Summarised, Table, numbers, structured, whole
 from .averages import ORBIT, blocks_of
-from .geography import EqualAreaGrid
+from .geography import EqualAreaGrid, latitudes
 from .products import TERMINATOR, SurfaceMap, lit, places_of
 from .selection import Source, select
 
@@ -51,7 +51,7 @@ def spherical_functions(longitude: ArrayLike, latitude: ArrayLike, lmax: int) ->
 
     Source: recursions of Holmes and Featherstone, J. Geodesy 76 (2002) 279, eqs. 11 to 13."""
     top = _degree(lmax)
-    east, north = np.radians(numbers(longitude)), np.radians(numbers(latitude))
+    east, north = np.radians(numbers(longitude)), np.radians(latitudes(latitude))
     sine, cosine = np.sin(north), np.cos(north)
     found = np.empty((len(east), (top + 1) ** 2))
     sectoral = np.ones(len(east))
@@ -178,7 +178,7 @@ def spherical_fit(
         Methodology 28 (2002) 169). It has no part for what the ridge takes away.
     Raises InvalidInput without a ridge if the condition number is above 1000, and always if there are
         fewer than two blocks for each coefficient that the data determine (the sum of `resolution`)."""
-    lon, lat, y = (numbers(one) for one in (longitude, latitude, values))
+    lon, lat, y = numbers(longitude), latitudes(latitude), numbers(values)
     w = np.ones(len(y)) if weights is None else numbers(weights)
     of = np.arange(len(y)) if block is None else np.asarray(block, dtype=np.int64)
     if not len(lon) == len(lat) == len(y) == len(w) == len(of):

@@ -407,7 +407,7 @@ def load(
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
     least_counts: mask rows with fewer counts a cell; 0: no counting noise. subtract_background: a rate of
-        counts that is the same at all energies, for fits of the plasma too. response_weights: "spectrum" or
+        counts common to all energies, also in fits of the plasma. response_weights: "spectrum" or
         "equal", of the folded edge; response_width, method: as those of the fit; method="halekas" for
         search="de" too. None of these changes the days.
 
@@ -586,7 +586,8 @@ def _sign(polarity: float | Path | None, known: bool) -> float | None:
         return None
     if polarity is None:
         warnings.warn(
-            "the polarity of the field is not known and taken as -1 (polarity=, geometry=)", stacklevel=3
+            "the polarity of the field is not known and taken as -1 (polarity=, geometry=, mag=)",
+            stacklevel=3,
         )
         return -1.0
     if polarity not in (1.0, -1.0):

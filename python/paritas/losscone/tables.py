@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
+from ..archives import read_npz
 from ..arrays import Summarised, Table, html_of, structured
 from ..files import PathLike as Path
 
@@ -85,7 +86,7 @@ def _read(path: Path, columns: frozenset[str] | None) -> Tables:
         files = table_names(name)
         if not files:
             raise _engine.Unreadable(f"{name}: there is no table, losscone_YYYY-MM-DD.csv, in this folder")
-        read = [_read_csv(os.path.join(name, file), columns) for file in files]
+        read = [_read_one(os.path.join(name, file), columns) for file in files]
         others = [
             file for file, one in zip(files, read) if one.sweeps.dtype.names != read[0].sweeps.dtype.names
         ]
@@ -97,7 +98,16 @@ def _read(path: Path, columns: frozenset[str] | None) -> Tables:
         documents = [one.provenance[0] for one in read]
         _check_days(name, files, documents)
         return Tables(_joined(read), None, documents)
-    return _read_npz(name, columns) if name.endswith(".npz") else _read_csv(name, columns)
+    return _read_one(name, columns)
+
+
+def _read_one(name: str, columns: frozenset[str] | None) -> Tables:
+    try:
+        return _read_npz(name, columns) if name.endswith(".npz") else _read_csv(name, columns)
+    except _engine.Error:
+        raise
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise _engine.InvalidInput(f"{name}: its columns do not fit together: {error}") from None
 
 
 def table_names(folder: str) -> list[str]:
@@ -113,7 +123,9 @@ def _check_days(folder: str, files: list[str], documents: list[dict[str, Any]]) 
     """Sweeps count once: refuses two tables of the same inputs. Warns if tables were made otherwise."""
     first: dict[tuple[str, ...], str] = {}
     for file, document in zip(files, documents):
-        inputs = tuple(str(one.get("sha256")) for one in document.get("inputs") or ())
+        listed = document.get("inputs")
+        named = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        inputs = tuple(str(one.get("sha256")) for one in named)
         other = first.setdefault(inputs, file) if inputs else file
         if other != file:
             raise _engine.InvalidInput(
@@ -169,8 +181,13 @@ def _read_csv(path: str, columns: frozenset[str] | None = None) -> Tables:
             lines = file.read().splitlines()
     except OSError as error:
         raise _engine.Unreadable(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise _engine.InvalidInput(f"{path}: is no text in UTF-8: {error.reason}") from None
     head = [line[2:] for line in lines if line.startswith("# ")]
-    rows = list(csv.reader(line for line in lines if not line.startswith("#")))
+    try:
+        rows = list(csv.reader(line for line in lines if not line.startswith("#")))
+    except csv.Error as error:
+        raise _engine.InvalidInput(f"{path}: is no table: {error}") from None
     if not rows or not head:
         raise _engine.InvalidInput(f"{path}: is no table of the program: its first lines are no provenance")
     names, body = rows[0], rows[1:]
@@ -198,20 +215,21 @@ def _narrow(texts: NDArray[Any]) -> NDArray[Any]:
 
 def _document(path: str, text: str) -> dict[str, Any]:
     try:
-        document: dict[str, Any] = json.loads(text)
-    except ValueError as error:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise _engine.InvalidInput(f"{path}: its provenance is no JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise _engine.InvalidInput(f"{path}: its provenance is no JSON object")
     return document
 
 
 def _read_npz(path: str, columns: frozenset[str] | None = None) -> Tables:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_npz(path)
     except OSError as error:
         raise _engine.Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # cut archives raise many types
-        raise _engine.InvalidInput(f"{path}: is no whole archive of arrays: {error}") from None
+    except ValueError as error:
+        raise _engine.InvalidInput(str(error)) from None
     if "provenance" not in arrays or "spec_spectrum" not in arrays:
         raise _engine.InvalidInput(f"{path}: is no table of the program: it has no provenance or no sweeps")
     sweeps = {

@@ -11,6 +11,7 @@ settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib 
 figure; its global settings stay. Loss cones: paritas.plot.losscone, paritas.plot.moon."""
 
 from .distributions import goodness_of_fit, toys
+from .exclusion import exclusion
 from .grid import modifier_grid
 from .histograms import data_model, templates
 from .likelihood import contours, scan
@@ -24,6 +25,7 @@ __all__ = [
     "contours",
     "correlation",
     "data_model",
+    "exclusion",
     "goodness_of_fit",
     "label",
     "mass_limits",

@@ -126,7 +126,8 @@ def data_model(
             bottom = bottom + values
         axes.stairs(total, at, color="black", linewidth=0.8, zorder=2)
         entries.append((_hatched(axes, centres, widths, total, band, 3), "uncertainty"))
-        entries.insert(0, (points(axes, centres, data, yerr=[down, up], zorder=4), "data"))
+        if not np.isnan(data).all():
+            entries.insert(0, (points(axes, centres, data, yerr=[down, up], zorder=4), "data"))
         # hides nothing there
         legend(
             axes, entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.6

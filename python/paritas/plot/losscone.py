@@ -14,7 +14,18 @@ from ..losscone.geography import wrapped
 from ..losscone.selection import Source, has, quality_of, reals, response_of, rows_of, suffix_of, times_of
 from .projections import chosen as chosen_projection
 from .projections import draw_basemap
-from .style import BLUE, GREY, OPAQUE, RED, Axes, Figure, finite_range, panels, robust_limits
+from .style import (
+    BLUE,
+    GREY,
+    OPAQUE,
+    RED,
+    Axes,
+    Figure,
+    finite_range,
+    matplotlib_found,
+    panels,
+    robust_limits,
+)
 
 _SECONDS = 1.0 / 86400.0
 #: s; a longer gap between sweeps ends a stretch of shade
@@ -300,6 +311,7 @@ def time_series(
         most sweeps prefer). intervals: "confidence", "plateau" or "none"; an arrow marks a bound of U. shade:
         by column "spacecraft_in_sun" or "projection_in_sun". limits: of U, V. None: robust, so that a few far
         sweeps do not hide the others; triangles at the edge count them."""
+    matplotlib_found()
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     table = rows_of(source)

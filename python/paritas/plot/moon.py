@@ -18,7 +18,7 @@ from ..losscone.geography import EqualAreaGrid
 from ..losscone.harmonics import PERIODS, Periodogram
 from ..losscone.products import ILLUMINATIONS, TERMINATOR, SurfaceMap, TerminatorProfile
 from .projections import chosen, draw_basemap, outline_of_cell
-from .style import BLUE, GREY, OPAQUE, RED, Figure, finite_range, panels, robust_limits
+from .style import BLUE, GREY, OPAQUE, RED, Figure, finite_range, matplotlib_found, panels, robust_limits
 
 #: values of a map: colours, and the label of their bar
 _VALUES = {
@@ -65,6 +65,7 @@ def surface_map(
         centre. limits: of colours (None: 2 % to 98 % of the cells). least: sweeps that a cell needs; other
         cells stay grey. words: title and notes; False: the label of the bar is the title, for small maps
         with a caption."""
+    matplotlib_found()
     from matplotlib.colors import LogNorm, Normalize
 
     if illumination not in ILLUMINATIONS or value not in _VALUES:
@@ -264,6 +265,7 @@ def time_averages(
 
     found: tables of `paritas.losscone.time_averages`, by a name for the legend, for example "day" and
         "night". response: for the label."""
+    matplotlib_found()
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     with panels(ax, figure, (9.0, 3.9), style) as (drawn, (axes, *_)):

@@ -18,7 +18,7 @@ from ..losscone.geography import EqualAreaGrid
 from ..losscone.spherical import SphericalHarmonics, cells_of
 from .moon import draw_cells
 from .projections import chosen, draw_basemap
-from .style import BLUE, GREY, OPAQUE, RED, Figure, panels, robust_limits
+from .style import BLUE, GREY, OPAQUE, RED, Figure, matplotlib_found, panels, robust_limits
 
 _VALUES = {"mean": ("plasma", "U (V)"), "error": ("viridis", "standard error (V)")}
 _COLOURS = (BLUE, RED, "black", "C2")
@@ -113,6 +113,7 @@ def field(
     wavelength of the largest degree. In the frame of the Sun noon is in the middle and dusk on the right.
 
     value: "mean" or "error". projection, limits: as in `paritas.plot.moon.surface_map`."""
+    matplotlib_found()
     from matplotlib.colors import Normalize
 
     if value not in _VALUES:

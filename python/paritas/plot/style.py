@@ -47,7 +47,8 @@ _HOUSE = {
 }
 
 
-def _matplotlib() -> Any:
+def matplotlib_found() -> Any:
+    """The module, or what to install. Functions that import its parts call this first."""
     try:
         import matplotlib
     except ImportError:
@@ -89,7 +90,7 @@ def panels(
 
     ax: axes to use; fewer leave out lower panels. figure: an empty figure or subfigure. Default: a new figure
         of `size` inches. share: the x axis."""
-    with _matplotlib().rc_context(_settings(style)):
+    with matplotlib_found().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
             figure = given[0].figure
@@ -108,7 +109,7 @@ def panels(
 
 def _pin_ticks(axes: Axes) -> None:
     """Ticks are made at drawing, when the style has ended."""
-    rc = _matplotlib().rcParams
+    rc = matplotlib_found().rcParams
     for axis, sides in (("x", ("top", "bottom")), ("y", ("left", "right"))):
         tick = f"{axis}tick"
         for which in ("major", "minor"):

@@ -1,7 +1,7 @@
 """Tables of yields as text, LaTeX and HTML."""
 
 from html import escape
-from math import floor, isfinite, log10
+from math import floor, isfinite, isnan, log10
 from typing import Iterable, Sequence
 
 import numpy as np
@@ -89,7 +89,9 @@ def yields(prediction: Prediction, when: str = "postfit", *, form: str = "text",
         for name, parts, total, error, data in _rows(channel, samples, when == "postfit", by == "bin"):
             value, spread = rounded(total, error)
             model = f"{value} {pm} {spread}" if spread else value
-            cells.append([name, *(rounded(part)[0] for part in parts), model, f"{data:g}"])
+            cells.append(
+                [name, *(rounded(part)[0] for part in parts), model, "-" if isnan(data) else f"{data:g}"]
+            )
     head = [by, *samples, "model", "data"]
     if form == "html":
         return (

@@ -12,6 +12,11 @@ from typing import Sequence
 from . import import_hook
 from .choices import ABSENT_BACKEND, CHOICES, MINIMIZERS
 
+#: modules that come with pyhf or one of its extras, and the packages that have them
+BROUGHT_BY_PYHF = {
+    name: name for name in ("click", "iminuit", "jsonpatch", "jsonpointer", "jsonschema", "matplotlib")
+} | {"scipy": "scipy", "tqdm": "tqdm", "uproot": "uproot", "yaml": "pyyaml"}
+
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -41,6 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = _parsed(arguments)
     import_hook.install(given.absent_backend, given.minimizers)
     sys.argv = [given.program, *given.arguments]
+    try:
+        _run(given)
+    except ModuleNotFoundError as error:
+        package = BROUGHT_BY_PYHF.get(error.name or "")
+        if package and "pip install" not in error.msg:
+            error.msg += f". It comes with pyhf, not with Paritas: python -m pip install {package}"
+        raise
+
+
+def _run(given: argparse.Namespace) -> None:
     if given.is_module:
         runpy.run_module(given.program, run_name="__main__", alter_sys=True)
         return

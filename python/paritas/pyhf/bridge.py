@@ -120,7 +120,9 @@ def minos(
     model: Any, data: Any, settings: Settings, parameter: int, best: Any, twice_nll: float, error: float
 ) -> tuple[float, float]:
     """Offsets (down, up) of a parameter from a converged fit; NaN where a bound comes first."""
-    return _engine.minos(model, _engine.Job(model, data, *settings), parameter, best, twice_nll, error)
+    job = _engine.Job(model, data, *settings)
+    (offsets,), _ = _engine.minos(model, job, [parameter], best, twice_nll, [error])
+    return offsets
 
 
 def asymptotic_shift(statistic: str, q: float, q_asimov: float) -> float:

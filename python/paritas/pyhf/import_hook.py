@@ -74,9 +74,7 @@ def install(
         return
     _set_aside.update({name: module for name, module in sys.modules.items() if _below(name, _THEIRS)})
     if _set_aside:
-        warnings.warn(
-            "pyhf was imported before paritas.pyhf.install(): modules that hold it keep it", stacklevel=2
-        )
+        warnings.warn(_said_of_holders(), stacklevel=2)
     for name in _set_aside:
         del sys.modules[name]
     sys.meta_path.insert(0, _finder)
@@ -99,6 +97,21 @@ def uninstall() -> None:
     for choice in CHOICES:
         choice.choose(None)
     logging.getLogger(_OURS).parent = _logger_above_ours()
+
+
+def _said_of_holders() -> str:
+    """Names the packages that keep pyhf. They are slow, and nothing else shows it."""
+    theirs = {id(module) for module in _set_aside.values()}
+    holders = {
+        name.partition(".")[0]
+        for name, module in list(sys.modules.items())
+        if not _below(name, _THEIRS)
+        and any(id(held) in theirs for held in list(getattr(module, "__dict__", {}).values()))
+    }
+    return (
+        "pyhf was imported before paritas.pyhf.install(). These modules keep pyhf and do not run on Paritas: "
+        f"{', '.join(sorted(holders)) or 'those that hold a part of it'}. Call install() above their imports"
+    )
 
 
 def _logger_above_ours() -> logging.Logger:

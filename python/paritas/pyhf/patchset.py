@@ -1,6 +1,6 @@
 """Patch sets: patches by name or values."""
 
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 from . import exceptions, schema, utils
 from .jsonpatch import JsonPatch
@@ -47,6 +47,8 @@ class PatchSet:
     """Each patch has a value for each label."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
+        if not isinstance(spec, Mapping):
+            schema.validate(spec, "patchset.json")  # refuses it
         self.schema = config_kwargs.pop("schema", "patchset.json")
         self._version = config_kwargs.pop("version", spec.get("version", None))
         schema.validate(spec, self.schema, version=self._version)

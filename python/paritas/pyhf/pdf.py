@@ -115,7 +115,8 @@ def _modifiers_by_sample(builders: Any, config: _ModelConfig, spec: Any) -> dict
         for sample in channel["samples"]:
             if len(sample["data"]) != bins:
                 raise exceptions.InvalidModel(
-                    f"expected {bins} size sample data but got {len(sample['data'])}"
+                    f"expected {bins} size sample data but got {len(sample['data'])} "
+                    f"(sample {sample['name']} in channel {channel['name']})"
                 )
             own: dict[str, Any] = {}
             for modifier in sample["modifiers"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from typing import Any, Callable, ClassVar, Collection
+from typing import Any, Callable, ClassVar, Collection, Mapping
 
 from . import exceptions, schema
 from .jsonpatch import JsonPatch, copied
@@ -108,6 +108,8 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     valid_joins: ClassVar[list[str]] = _JOINS
 
     def __init__(self, spec: Any, validate: bool = True, **config_kwargs: Any) -> None:
+        if not isinstance(spec, Mapping):
+            schema.validate(spec, "workspace.json")  # refuses it
         spec = copied(dict(spec))
         self.schema = config_kwargs.pop("schema", "workspace.json")
         self.version = config_kwargs.pop("version", spec.get("version", None))

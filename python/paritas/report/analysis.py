@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -152,12 +152,17 @@ def in_words(state: str) -> str:
 
 
 def analyse(
-    source: Source, poi: str | None = None, measurement: str | None = None, **options: Any
+    source: Source,
+    poi: str | None = None,
+    measurement: str | None = None,
+    masks: Sequence[str] = (),
+    blind: Sequence[str] = (),
+    **options: Any,
 ) -> Analysis:
-    """All results for a workspace. options: device, precision, threads. Raises only for a bad model or
-    unusable device."""
+    """All results for a workspace. masks: channels left out of the likelihood. blind: the same, without their
+    data. options: device, precision, threads. Raises only for a bad model or unusable device."""
     started = perf_counter()
-    model = Model.from_workspace(source.workspace, measurement=measurement, poi=poi)
+    model = Model.from_workspace(source.workspace, measurement=measurement, poi=poi, masks=[*masks, *blind])
     read = perf_counter()
     fit = model.fit(**options)
     detail = (
@@ -171,7 +176,9 @@ def analyse(
     chosen = next((one for one in measurements if one["name"] == measurement), measurements[0])
     found = Analysis(model, source, fit, steps, chosen["name"])
     found.make("goodness_of_fit", "goodness of fit", lambda: model.goodness_of_fit(**options))
-    found.make("prediction", "yields", lambda: model.predict(best=fit), lambda _: [fit.status])
+    found.make(
+        "prediction", "yields", lambda: model.predict(best=fit).without_data(blind), lambda _: [fit.status]
+    )
     if model.poi_index is not None:
         _make_of_interest(found, model.poi_index, options)
         return found

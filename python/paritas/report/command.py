@@ -27,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
         "figures, tables, quality of the fits.",
     )
     add = parser.add_argument
-    add("workspace", help="pyhf JSON workspace; - for standard input")
+    add("workspace", help="pyhf JSON workspace or CMS datacard; - for standard input")
     add(
         "--patch",
         dest="patches",
@@ -40,6 +40,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--patch-name", metavar="NAME", help="patch of the patch set")
     add("--measurement", metavar="NAME", help="measurement (default: the first)")
     add("--poi", metavar="NAME", help="parameter of interest (default: the measurement's)")
+    add(
+        "--blind",
+        action="append",
+        default=[],
+        metavar="CHANNEL",
+        help="leave a channel out of the likelihood, and do not show its data (repeatable)",
+    )
     add_card_options(parser.add_argument_group("Datacards").add_argument)
     add(
         "--device",

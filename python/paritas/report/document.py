@@ -10,7 +10,7 @@ import numpy as np
 
 from ..plot.tables import rounded, yields
 from ..results import FitResult, LimitResult, Prediction, RankingResult
-from ..documents import DocumentLike
+from ..documents import DocumentLike, names_of
 from ..workspace import Workspace
 from . import figures
 from .analysis import FREE, Analysis, Source, analyse, in_words
@@ -47,22 +47,22 @@ def report(
     maps: Iterable[str] = (),
     exact: bool = False,
     command: list[str] | None = None,
+    blind: Iterable[str] = (),
     **options: Any,
 ) -> Page:
     """The report of a workspace (path, dict or Workspace) with patches applied. The page tells which fits did
     not converge. Raises for wrong input or a missing device.
 
-    mass, masks, maps, exact: as of Workspace.read. options: device, precision, threads, as of `paritas.fit`.
-    command: command line to show."""
-    given = workspace
-    if mass is not None or masks or maps or exact:
+    mass, maps, exact: as of Workspace.read. masks: channels left out of the likelihood. blind: the same, and
+    their data are not shown. options: device, precision, threads, as of `paritas.fit`. command: command line
+    to show."""
+    given, hidden = workspace, names_of(blind)
+    if mass is not None or maps or exact:
         if not isinstance(workspace, (str, os.PathLike)):
-            raise TypeError(
-                f"mass, masks, maps and exact go with a path, not with {type(workspace).__name__}"
-            )
-        given = Workspace.read(workspace, mass=mass, masks=masks, maps=maps, exact=exact)
+            raise TypeError(f"mass, maps and exact go with a path, not with {type(workspace).__name__}")
+        given = Workspace.read(workspace, mass=mass, maps=maps, exact=exact)
     source = Source.of(given, patches, patchset, patch_name, named=workspace)
-    found = analyse(source, poi, measurement, **options)
+    found = analyse(source, poi, measurement, names_of(masks), hidden, **options)
     return Page(page_of(found, command), found)
 
 
@@ -187,7 +187,9 @@ def _fitted(found: Analysis, fit: FitResult) -> Markup:
         ["Device, precision", f"{fit.device}, {fit.precision}"],
         *circumstances(),
     ]
-    channels = [[c.name, c.bins, len(c.samples), ", ".join(c.samples)] for c in model.channels]
+    channels = [
+        [c.name + figures.masked(c), c.bins, len(c.samples), ", ".join(c.samples)] for c in model.channels
+    ]
     return Markup(
         table("The model and where it comes from", ("what", "which"), rows)
         + table("Channels", ("channel", "bins", "samples", "names of samples"), channels)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from .. import plot
-from ..model import Model
+from ..model import Channel, Model
 from ..plot.histograms import COLOURS
 from ..plot.parameters import pulled
-from ..results import FitResult, LimitResult, Prediction, RankingResult, ScanResult
+from ..results import ChannelPrediction, FitResult, LimitResult, Prediction, RankingResult, ScanResult
 from .analysis import Analysis
 from .html import Markup, beside, missing, picture
 
@@ -128,6 +128,11 @@ def correlation(fit: FitResult) -> Markup:
     )
 
 
+def masked(channel: "Channel | ChannelPrediction") -> str:
+    """What stands behind its name."""
+    return " (masked: not fitted)" if channel.masked else ""
+
+
 def channels(found: Analysis, prediction: Prediction) -> Markup:
     signal = signal_samples(found.model)
     names = dict.fromkeys(name for channel in found.model.channels for name in channel.samples)
@@ -136,11 +141,10 @@ def channels(found: Analysis, prediction: Prediction) -> Markup:
     pieces = []
     for channel in prediction.channels:
         for when, model in (("prefit", channel.prefit), ("postfit", channel.postfit)):
-            caption = f"{channel.name}, {when}"
-            alt = (
-                f"{caption}: {float(np.sum(channel.data)):g} events in {len(channel.data)} bins, "
-                f"{float(np.sum(model)):.4g} in the model."
-            )
+            caption = f"{channel.name}, {when}{masked(channel)}"
+            data = float(np.sum(channel.data))
+            events = "events not shown" if np.isnan(data) else f"{data:g} events"
+            alt = f"{caption}: {events} in {len(channel.data)} bins, {float(np.sum(model)):.4g} in the model."
             options = {"signal": signal, "colours": colours}
             pieces.append(shown(caption, alt, plot.data_model, channel, when, **options))
     return beside(*pieces)

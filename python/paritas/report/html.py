@@ -14,6 +14,7 @@ import numpy as np
 
 from .._engine import VERSION
 from ..files import PathLike, write_text
+from ..plot.style import matplotlib_found
 from ..plot.tables import html_table
 
 #: readable on paper; fetches nothing
@@ -131,8 +132,7 @@ def verdict(good: bool, words: str, warnings: Sequence[str]) -> Markup:
 
 def circumstances() -> list[list[str]]:
     """Rows of a table: versions, system, time."""
-    import matplotlib
-
+    matplotlib = matplotlib_found()
     return [
         [
             "Versions",

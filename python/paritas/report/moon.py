@@ -14,9 +14,10 @@ from ..arrays import Floats, Table, structured
 from ..files import PathLike, write_text
 from ..losscone import Periodogram, Selection, SphericalHarmonics, SurfaceMap, Tables, TerminatorProfile
 from ..losscone.averages import ORBIT, averages, blocks_of
-from ..losscone.products import ILLUMINATIONS, REGIONS, TERMINATOR, lit, places_of, regions_of
+from ..losscone.products import ILLUMINATIONS, REGIONS, TERMINATOR, lit, places_of, plasmas_of
 from ..losscone.selection import has, quality_of, reals, suffix_of
 from ..plot import moon as plot_moon
+from ..plot.style import matplotlib_found
 from ..plot.tables import rounded
 from .figures import shown
 from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, verdict
@@ -127,6 +128,16 @@ class MoonPage(HtmlPage):
         return named + numbers_of(made)
 
 
+def summary_of(made: MoonPage, output: str, folder: str | None) -> str:
+    """One line: where page and tables are, which tables are empty, and which products there are not."""
+    numbers = made._numbers()
+    line = f"page in {output}" + (f", {len(numbers)} tables in {folder}" if folder is not None else "")
+    empty = [name for name, one in numbers if not len(one) or (has(one, "count") and not one["count"].any())]
+    line += f"; empty: {', '.join(empty)}" if empty else ""
+    without = [name.replace("_", " ") for name in made.products.missing]
+    return line + (f"; not made, the page says why: {', '.join(without)}" if without else "")
+
+
 def _write_csv(found: Table, path: str) -> str:
     """Numbers read back to the same bits; NaN is an empty field."""
     names = found.dtype.names or ()
@@ -188,11 +199,11 @@ def products_of(
 
 
 def of_region(tables: Tables, region: str) -> Tables:
-    """The sweeps of one plasma, by its temperature, whether their foot is lit or dark."""
+    """The sweeps of one plasma, by its temperature alone."""
     if region not in PLASMAS:
         raise InvalidArgument(f"region {region!r}: there are {', '.join(PLASMAS)}")
-    day, night = (regions_of(tables.sweeps, one) == REGIONS.index(region) for one in ("day", "night"))
-    return Tables(tables.sweeps[day | night], None, tables.provenance)
+    inside = plasmas_of(tables.sweeps) == REGIONS.index(region)
+    return Tables(tables.sweeps[inside], None, tables.provenance)
 
 
 def _other(chosen: Selection, at: str, block: float) -> tuple[str, Table] | None:
@@ -233,6 +244,7 @@ def moon_report(
         one measurement. lmax: largest degree of the spherical harmonics. region: only sweeps in this plasma,
         by its temperature: "solar wind", "magnetosheath", "lobe" or "plasma sheet". command: command line to
         show. A product that cannot be made says why on the page. Raises for a folder without tables."""
+    matplotlib_found()
     read = tables if isinstance(tables, Tables) else losscone.read_tables(tables, columns=COLUMNS)
     options: dict[str, Any] = {"response": response, "good": good, "degrees": degrees, "at": at}
     made = products_of(read, block=block, lmax=lmax, region=region, **options)

@@ -13,7 +13,7 @@ from ..losscone.averages import ORBIT, blocks_of
 from ..losscone.geography import EqualAreaGrid
 from ..losscone.spherical import spherical_functions
 from ..losscone.tables import table_names
-from .moon import PLASMAS, MoonPage, moon_report
+from .moon import PLASMAS, MoonPage, moon_report, summary_of
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,4 +99,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             made[0].write_tables(numbers)
         except OSError as reason:
             return fail("paritas moon", f"{numbers}: cannot be written: {reason.strerror}", NOT_WRITTEN)
+    if code == DONE and output != "-":
+        print(summary_of(made[0], output, numbers))
     return code

@@ -44,15 +44,21 @@ def maps(made: Products) -> Markup:
     found = made.surface_map
     assert found is not None
     pieces = []
+    counts = {name: int(part["count"].sum()) for name, part in found.parts.items()}
+    reason = (
+        f"all used sweeps are within {found.terminator:g} degrees of the terminator."
+        if counts["terminator"] == counts["all"]
+        else "no used sweep of known place and time is there."
+    )
     for illumination in ("night", "day", "all", "terminator"):
-        if not found[illumination]["count"].any():
-            pieces.append(missing(f"{illumination}: no used sweep has a known place there."))
+        if not counts[illumination]:
+            pieces.append(missing(f"{illumination}: {reason}"))
             continue
         pieces.append(beside(*(_map(made, found, illumination, value) for value in _WHAT)))
     sides = [
         _map(made, found, illumination, "mean", projection="sphere")
         for illumination in ("night", "day")
-        if found[illumination]["count"].any()
+        if counts[illumination]
     ]
     note = Markup(_NOTE.format(area=found.grid.area, block=made.block))
     return Markup("".join([note, *pieces, beside(*sides)]))

@@ -221,6 +221,7 @@ class WorkspaceBuilder:
         self.measurement, self.poi = measurement, poi
         self.channels: list[ChannelBuilder] = []
         self.parameters: list[Json] = []
+        self.correlations: list[Json] = []
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.channels) or "none"
@@ -258,6 +259,19 @@ class WorkspaceBuilder:
         if fixed:
             setting["fixed"] = True
         self.parameters.append(setting)
+        return self
+
+    def correlate(self, parameters: Sequence[str], matrix: ArrayLike, name: str = "") -> "WorkspaceBuilder":
+        """Correlates the measurements of parameters with normal constraints, which keep their sigmas.
+
+        parameters: names, of factors of bins as "x[0]".
+        matrix: their correlation matrix, an array of shape (len(parameters), len(parameters)).
+        name: of the group; "": correlation_ and its number.
+
+            builder.correlate(["jes", "jer"], [[1, 0.6], [0.6, 1]])"""
+        rows = np.asarray(matrix, dtype=float).tolist()
+        named = name or f"correlation_{len(self.correlations)}"
+        self.correlations.append({"name": named, "parameters": list(parameters), "correlation": rows})
         return self
 
     def workspace(self) -> Json:
@@ -298,7 +312,9 @@ class WorkspaceBuilder:
 
     def unchecked_workspace(self) -> Json:
         """The workspace as it stands."""
-        measurement = {"poi": self.poi, "parameters": self.parameters}
+        measurement: Json = {"poi": self.poi, "parameters": self.parameters}
+        if self.correlations:
+            measurement["correlations"] = self.correlations
         return {
             "channels": [
                 {

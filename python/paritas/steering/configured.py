@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Optional
@@ -69,6 +70,8 @@ class ConfiguredWorkspace:
         for one in self.templates:
             if one.name in names:
                 raise SteeringError(target, f"two templates would be called {one.name}.npz")
+            if re.search(r"[/\\\0]", one.name):
+                raise SteeringError(target, f"a template cannot be called {one.name!r}, which is a path")
             names.add(one.name)
         os.makedirs(target, exist_ok=True)
         for one in self.templates:

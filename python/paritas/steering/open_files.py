@@ -4,7 +4,7 @@ import os
 from contextlib import ExitStack
 from typing import Any
 
-from ..convert.root_files import uproot
+from ..convert.root_files import reading, uproot
 from .places import Place, nearest
 
 
@@ -36,17 +36,16 @@ class OpenFiles:
         if path not in self.opened:
             if "://" not in path and not os.path.isfile(path):
                 raise place.refuse(f"there is no file {path}")
-            try:
+            with reading(path, place.refuse):
                 self.opened[path] = self.stack.enter_context(uproot().open(path))
-            except (ValueError, OSError, KeyError) as error:
-                raise place.refuse(f"uproot cannot read {path} as a ROOT file: {error}") from error
         return self.opened[path]
 
     def object(self, path: str, name: str, place: Place) -> Any:
         """What a file has under a name."""
         file = self.open(path, place)
-        if name not in file:
+        with reading(path, place.refuse):
+            if name in file:
+                return file[name]
             known = file.keys(cycle=False)
-            hint = nearest(name, known) or f"; it has {', '.join(known[:10])}{', ...' if known[10:] else ''}"
-            raise place.refuse(f"{path} has no '{name}'{hint}")
-        return file[name]
+        hint = nearest(name, known) or f"; it has {', '.join(known[:10])}{', ...' if known[10:] else ''}"
+        raise place.refuse(f"{path} has no '{name}'{hint}")

@@ -2,6 +2,7 @@
 
 from typing import Iterable
 
+from ..convert.root_files import reading
 from .histograms import Histogram, histogram
 from .open_files import OpenFiles, kind_of
 from .places import Place
@@ -38,10 +39,13 @@ def read_histograms(requests: Iterable[TemplateRequest], folder: str, notes: lis
             read = files.object(files.full(file), name, place)
             if not (hasattr(read, "values") and hasattr(read, "variances")):
                 raise place.refuse(f"'{name}' in {file} is a {kind_of(read)}, not a histogram")
-            if len(read.axes) != 1:
-                raise place.refuse(f"'{name}' in {file} has {len(read.axes)} axes; 1 is needed")
-            try:
-                found.append(histogram(read))
-            except ValueError as error:
-                raise place.refuse(f"'{name}' in {file}: {error}") from None
+            with reading(file, place.refuse):
+                axes = len(read.axes)
+            if axes != 1:
+                raise place.refuse(f"'{name}' in {file} has {axes} axes; 1 is needed")
+            with reading(file, place.refuse):
+                try:
+                    found.append(histogram(read))
+                except ValueError as error:
+                    raise place.refuse(f"'{name}' in {file}: {error}") from None
     return found

@@ -5,6 +5,7 @@ from typing import Iterable
 
 import numpy as np
 
+from ..archives import read_npz
 from .histograms import Histogram, histogram
 from .requests import TemplateRequest
 
@@ -23,10 +24,10 @@ def read_saved(requests: Iterable[TemplateRequest], folder: str, notes: list[str
         setting, place = request.general.setting["HistogramFolder"], request.general.place / "HistogramFolder"
         path = os.path.join(folder, setting, request.name + ".npz")
         try:
-            with np.load(path) as file:
-                found.append(histogram(file["yields"], file["stdev"] ** 2))
+            arrays = read_npz(path)
+            found.append(histogram(arrays["yields"], arrays["stdev"] ** 2))
         except FileNotFoundError:
             raise place.refuse(f"there is no template {path}") from None
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, TypeError, KeyError, OSError) as error:
             raise place.refuse(f"{path} is not a template: {error}") from None
     return found

@@ -64,6 +64,12 @@ struct paritas_workspace {
     atomic_bool is_patchset; /* a check found so: documents do not change */
 };
 
+/* Refuses the first bytes of XML, ROOT, gzip, tar and zip files, and says what to do. */
+paritas_status json_check_format(paritas_context *context, const char *label, const char *text,
+                                 size_t length);
+/* A tar (from 512 bytes on) or zip archive? */
+bool json_is_archive(const char *text, size_t length);
+
 /* Copies the bytes. Failures: "LABEL: line L, column C: reason". */
 paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label,
                          paritas_workspace **document);
@@ -112,6 +118,8 @@ bool json_equal(const struct json *a, const struct json *b);
 struct json *json_new(paritas_workspace *document, json_type type);
 struct json *json_new_text(paritas_workspace *document, const char *text);
 struct json *json_new_number(paritas_workspace *document, double value);
+struct json *json_new_count(paritas_workspace *document, size_t count); /* without a point */
+struct json *json_new_numbers(paritas_workspace *document, size_t n, const double *values); /* NULL: zeros */
 struct json *json_clone(paritas_workspace *document, const struct json *node);
 /* A copy whose children are lent; it has no place yet. */
 struct json *json_borrow(paritas_workspace *document, const struct json *node);

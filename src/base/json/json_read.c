@@ -310,27 +310,6 @@ static paritas_status fail_unreadable(paritas_context *context, const paritas_wo
     return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, reason);
 }
 
-/* XML and ROOT files are told by their first bytes. */
-static paritas_status check_format(paritas_context *context, const paritas_workspace *document,
-                                   const char *text, size_t length)
-{
-    static const char *const xml[] = {"<?xml", "<!DOCTYPE", "<Combination", "<Channel"};
-    for (size_t i = 0; i < sizeof xml / sizeof *xml; i++)
-        if (length > strlen(xml[i]) && memcmp(text, xml[i], strlen(xml[i])) == 0)
-            return paritas_fail(context, PARITAS_INVALID_INPUT,
-                                "%s: is XML, not JSON; `python -m paritas convert FILE` reads HistFactory's",
-                                document->label);
-    if (length > 2 && memcmp(text, "\x1f\x8b", 2) == 0)
-        return paritas_fail(context, PARITAS_INVALID_INPUT,
-                            "%s: is compressed by gzip; run `gunzip` on it first", document->label);
-    if (length > 5 && memcmp(text, "root\0", 5) == 0)
-        return paritas_fail(context, PARITAS_INVALID_INPUT,
-                            "%s: is a ROOT file, not JSON; `python -m paritas convert` reads the HistFactory "
-                            "XML that names it",
-                            document->label);
-    return PARITAS_OK;
-}
-
 /* Reads from an open file. */
 static paritas_status read_file(paritas_context *context, paritas_workspace *document, int file, bool again,
                                 bool packs)
@@ -351,7 +330,8 @@ static paritas_status read_file(paritas_context *context, paritas_workspace *doc
             window.bytes = NULL;
     }
     if (status == PARITAS_OK)
-        status = check_format(context, document, window.bytes, (size_t)(window.end - window.bytes));
+        status =
+            json_check_format(context, document->label, window.bytes, (size_t)(window.end - window.bytes));
     status = read_window(context, document, &window, packs, status);
     paritas_release(&context->allocator, bytes.at);
     return status;

@@ -1,6 +1,7 @@
 /* json_tree.c: looks into, builds and compares trees. Recursion is bounded by JSON_DEPTH_MAX. */
 #include "base/json/json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool json_is(const struct json *node, json_type type)
@@ -143,17 +144,39 @@ struct json *json_new_text(paritas_workspace *document, const char *text)
     return node->text ? node : NULL;
 }
 
-struct json *json_new_number(paritas_workspace *document, double value)
+static struct json *new_literal(paritas_workspace *document, double value, const char *literal, int length)
 {
-    if (value - value != 0) return json_new(document, JSON_NULL);
     struct json *node = json_new(document, JSON_NUMBER);
     if (!node) return NULL;
-    char literal[32];
-    int length = number_write(value, literal);
     node->number = value;
     node->text = arena_text(&document->arena, literal, (size_t)length);
     node->length = (uint32_t)length;
     return node->text ? node : NULL;
+}
+
+struct json *json_new_number(paritas_workspace *document, double value)
+{
+    char literal[32];
+    if (value - value != 0) return json_new(document, JSON_NULL);
+    const int length = number_write(value, literal);
+    return new_literal(document, value, literal, length);
+}
+
+struct json *json_new_count(paritas_workspace *document, size_t count)
+{
+    char literal[32];
+    const int length = snprintf(literal, sizeof literal, "%zu", count);
+    struct json *node = new_literal(document, (double)count, literal, length);
+    if (node) node->integer = true;
+    return node;
+}
+
+struct json *json_new_numbers(paritas_workspace *document, size_t n, const double *values)
+{
+    struct json *array = json_new(document, JSON_ARRAY);
+    for (size_t i = 0; i < n; i++)
+        if (!json_append(array, json_new_number(document, values ? values[i] : 0.0))) return NULL;
+    return array;
 }
 
 struct json *json_clone(paritas_workspace *document, const struct json *node)

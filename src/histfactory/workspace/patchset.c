@@ -157,6 +157,7 @@ static paritas_status check_document(struct walk *walk, const struct json *docum
 {
     const struct json *patches, *metadata, *version;
     const struct hf_place *root = HF_ROOT(&walk->source);
+    TRY(hf_expect_kind(root, document, "patches"));
     TRY(HF_FIELDS(root, document, false, {"patches", HF_FILLED_ARRAY, &patches},
                   {"metadata", HF_ANY, &metadata}, {"version", HF_ANY, &version}));
     TRY(hf_check_version(root, version));
@@ -324,6 +325,37 @@ paritas_status paritas_patchset_order(paritas_context *context, const paritas_wo
     return PARITAS_OK;
 }
 
+static size_t same_start(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] != '\0' && a[n] == b[n]) n++;
+    return n;
+}
+
+/* Names up to three patches, of those that begin most like the wanted one. */
+static paritas_status refuse_name(paritas_context *context, const paritas_workspace *patchset,
+                                  const char *wanted)
+{
+    size_t longest = 0, n = 0;
+    struct text like;
+    text_open(&like, &context->allocator);
+    for (const struct json *entry = patches_of(patchset)->first; entry; entry = entry->next) {
+        const size_t same = same_start(name_of(entry), wanted);
+        if (same > longest) longest = same;
+    }
+    for (const struct json *entry = patches_of(patchset)->first; entry && n < 4; entry = entry->next)
+        if (same_start(name_of(entry), wanted) == longest && n++ < 3)
+            text_format(&like, "%s\"%.200s\"", n > 1 ? ", " : "", name_of(entry));
+    if (n > 3) text_format(&like, ", ...");
+    text_append(&like, "", 1);
+    const paritas_status status =
+        like.failed ? paritas_fail_memory(context)
+                    : paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patch \"%.200s\", but %s",
+                                   patchset->label, wanted, like.bytes);
+    text_free(&like);
+    return status;
+}
+
 paritas_status paritas_patchset_apply(paritas_context *context, const paritas_workspace *workspace,
                                       const paritas_workspace *patchset, const char *name,
                                       paritas_workspace **patched)
@@ -335,8 +367,6 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
     size_t index = 0;
     const struct json *entry = patches_of(patchset)->first;
     for (; entry && strcmp(name_of(entry), name) != 0; entry = entry->next) index++;
-    if (!entry)
-        return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patch \"%.200s\"", patchset->label,
-                            name);
+    if (!entry) return refuse_name(context, patchset, name);
     return hf_patchset_apply_entry(context, workspace, patchset, entry, index, patched);
 }

@@ -62,6 +62,20 @@ static const struct {
               [HF_OBJECT] = {"an object", JSON_OBJECT},
               [HF_FILLED_ARRAY] = {"an array", JSON_ARRAY}};
 
+paritas_status hf_expect_kind(const struct hf_place *root, const struct json *document, const char *wanted)
+{
+    const struct json *first = json_is(document, JSON_ARRAY) ? document->first : NULL;
+    if (first && json_is(first, JSON_OBJECT) && json_get(first, "op"))
+        return hf_refuse(root, "is a JSON Patch: give it beside its workspace");
+    if (!json_is(document, JSON_OBJECT) || json_get(document, wanted)) return PARITAS_OK;
+    if (json_get(document, "patches"))
+        return hf_refuse(root,
+                         "is a patch set: give it beside its workspace; `paritas patchset inspect %s` "
+                         "lists its patches",
+                         root->source->label);
+    return json_get(document, "channels") ? hf_refuse(root, "is a workspace and no patch set") : PARITAS_OK;
+}
+
 static inline bool has_shape(const struct json *node, int shape)
 {
     if (shape == HF_ANY || (shape == HF_BOOLEAN && node->type == JSON_FALSE)) return true;

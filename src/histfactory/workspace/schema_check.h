@@ -27,6 +27,10 @@ struct hf_place {
 /* The root's path is left out. */
 paritas_status hf_refuse(const struct hf_place *place, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Refuses a document of another kind by its members: a patch set for a workspace, ... `wanted`: "channels" of
+ * a workspace, "patches" of a patch set. */
+paritas_status hf_expect_kind(const struct hf_place *root, const struct json *document, const char *wanted);
+
 enum hf_shape {
     HF_ANY,
     HF_NULL,

@@ -164,6 +164,34 @@ static void add_functions(struct inspect *inspect, struct json *root)
     if (unused->count) set(inspect, (struct json *)json_get(root, "unused"), HF_FUNCTIONS_KEY, unused);
 }
 
+/* Appends measurement, name and parameters. */
+static void append_group(struct inspect *inspect, struct json *list,
+                         const struct hf_raw_measurement *measurement, const char *name, uint32_t n,
+                         const char *const *parameters)
+{
+    struct json *names = make(inspect, JSON_ARRAY);
+    for (uint32_t p = 0; p < n; p++) append_text(inspect, names, parameters[p]);
+    append(inspect, append_pair(inspect, list, measurement->name->text, name), names);
+}
+
+/* Each correlation and each penalty, beyond pyhf's keys: only where there are any. */
+static void add_correlations(struct inspect *inspect, struct json *root)
+{
+    const struct hf_raw *raw = inspect->raw;
+    struct json *correlations = make(inspect, JSON_ARRAY), *penalties = make(inspect, JSON_ARRAY);
+    for (uint32_t i = 0; inspect->good && i < raw->n_measurements; i++) {
+        const struct hf_raw_measurement *m = &raw->measurements[i];
+        for (uint32_t k = 0; k < m->n_correlations; k++)
+            append_group(inspect, correlations, m, m->correlations[k].name, m->correlations[k].n,
+                         m->correlations[k].parameters);
+        for (uint32_t k = 0; k < m->n_penalties; k++)
+            append_group(inspect, penalties, m, m->penalties[k].name, m->penalties[k].n,
+                         m->penalties[k].parameters);
+    }
+    if (inspect->good && correlations->count) set(inspect, root, HF_CORRELATIONS_KEY, correlations);
+    if (inspect->good && penalties->count) set(inspect, root, HF_PENALTIES_KEY, penalties);
+}
+
 paritas_status paritas_workspace_inspect(paritas_context *context, const paritas_workspace *workspace,
                                          paritas_workspace **out)
 {
@@ -184,6 +212,7 @@ paritas_status paritas_workspace_inspect(paritas_context *context, const paritas
         add_names(&inspect, inspect.out->root);
         add_measurements(&inspect, inspect.out->root);
         add_functions(&inspect, inspect.out->root);
+        add_correlations(&inspect, inspect.out->root);
         if (!inspect.good) status = paritas_fail_memory(context);
     }
     arena_free(&arena);

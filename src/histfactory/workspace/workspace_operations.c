@@ -45,13 +45,28 @@ typedef enum kind { CHANNEL, SAMPLE, MODIFIER, MEASUREMENT, MODIFIER_TYPE, KINDS
 static const char *const kind_names[KINDS] = {"channel", "sample", "modifier", "measurement",
                                               "modifier of type"};
 
-/* Called for one array; false stops the walk. */
+/* Called for one array, one correlation or penalty (may be NULL); false stops the walk. */
 struct visit {
     bool (*array)(struct visit *visit, struct json *array, kind what);
+    bool (*correlation)(const struct visit *visit, struct json *correlation);
     paritas_context *context;
     paritas_workspace *document;
+    const paritas_workspace *before; /* of `drop_correlated` */
     const paritas_names *lists[KINDS];
 };
+
+/* Visits those of a measurement. Drops one that has no parameter left. */
+static bool visit_correlations(const struct visit *visit, struct json *config, const char *key)
+{
+    struct json *list = member(config, key), *next;
+    bool good = true;
+    for (struct json *one = list ? list->first : NULL; good && one; one = next) {
+        next = one->next;
+        good = visit->correlation(visit, one);
+        if (good && member(one, "parameters")->count == 0) json_remove(list, one);
+    }
+    return good;
+}
 
 /* Visits arrays of named elements, outer before inner. */
 static bool visit_arrays(struct visit *visit)
@@ -70,7 +85,9 @@ static bool visit_arrays(struct visit *visit)
          measurement = measurement->next) {
         struct json *config = member(measurement, "config"), *functions = member(config, HF_FUNCTIONS_KEY);
         good = visit->array(visit, member(config, "parameters"), MODIFIER) &&
-               (!functions || visit->array(visit, functions, MODIFIER));
+               (!functions || visit->array(visit, functions, MODIFIER)) &&
+               (!visit->correlation || (visit_correlations(visit, config, HF_CORRELATIONS_KEY) &&
+                                        visit_correlations(visit, config, HF_PENALTIES_KEY)));
     }
     return good;
 }
@@ -195,11 +212,66 @@ static bool drop(struct visit *visit, struct json *array, kind what)
     return true;
 }
 
+static size_t base_length(const char *parameter)
+{
+    const char *bracket = strrchr(parameter, '[');
+    return bracket ? (size_t)(bracket - parameter) : strlen(parameter);
+}
+
+/* Is this the name of the parameter, "x", or of its set, "x" of "x[0]"? */
+static bool names_parameter(const char *name, const char *parameter)
+{
+    const size_t length = base_length(parameter);
+    return strcmp(name, parameter) == 0 || (strncmp(name, parameter, length) == 0 && name[length] == '\0');
+}
+
+static bool has_modifier(const struct json *root, const char *parameter)
+{
+    for (const struct json *channel = json_get(root, "channels")->first; channel; channel = channel->next)
+        for (const struct json *sample = json_get(channel, "samples")->first; sample; sample = sample->next)
+            for (const struct json *one = json_get(sample, "modifiers")->first; one; one = one->next)
+                if (names_parameter(name_of(one), parameter)) return true;
+    return false;
+}
+
+static void drop_child(struct json *array, size_t index)
+{
+    struct json *child = array->first;
+    while (index-- > 0) child = child->next;
+    json_remove(array, child);
+}
+
+/* Without parameters whose last modifier was pruned: the others' joint law is the same matrix without their
+ * rows and columns. A penalty is as with these parameters at their centres. */
+static bool drop_correlated(const struct visit *visit, struct json *correlation)
+{
+    struct json *parameters = member(correlation, "parameters"), *rows = member(correlation, "rows"),
+                *matrix = rows ? NULL : member(correlation, "correlation"),
+                *centre = member(correlation, "centre"), *next;
+    size_t index = 0;
+    if (!rows && !matrix) matrix = member(correlation, "covariance");
+    if (!rows) rows = matrix;
+    for (struct json *one = parameters->first; one; one = next) {
+        next = one->next;
+        if (has_modifier(visit->document->root, one->text) || !has_modifier(visit->before->root, one->text)) {
+            index++;
+            continue;
+        }
+        json_remove(parameters, one);
+        if (matrix) drop_child(matrix, index);
+        if (centre) drop_child(centre, index);
+        for (struct json *row = rows->first; row; row = row->next) drop_child(row, index);
+    }
+    return true;
+}
+
 paritas_status paritas_workspace_prune(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_prune_options *given, paritas_workspace **out)
 {
     paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
     struct visit visit = {.array = drop,
+                          .correlation = drop_correlated,
+                          .before = workspace,
                           .context = context,
                           .lists = {[CHANNEL] = &prune.channels,
                                     [SAMPLE] = &prune.samples,
@@ -254,6 +326,32 @@ static bool rename_pois(const struct visit *visit, struct json *config)
     return good;
 }
 
+/* A node's text := the new name of its set, and its place there. Of two pairs with one old name the last
+ * counts. */
+static bool rename_member(const struct visit *visit, struct json *node)
+{
+    const paritas_names *pairs = visit->lists[MODIFIER];
+    for (size_t i = pairs->count; i >= 2; i -= 2) {
+        if (!names_parameter(pairs->items[i - 2], node->text)) continue;
+        struct text text;
+        text_open(&text, &visit->context->allocator);
+        text_format(&text, "%s%s", pairs->items[i - 1], node->text + strlen(pairs->items[i - 2]));
+        node->text = text.failed ? NULL : arena_text(&visit->document->arena, text.bytes, text.length);
+        node->length = (uint32_t)text.length;
+        text_free(&text);
+        return node->text;
+    }
+    return true;
+}
+
+static bool rename_correlated(const struct visit *visit, struct json *correlation)
+{
+    bool good = true;
+    for (struct json *one = member(correlation, "parameters")->first; good && one; one = one->next)
+        good = rename_member(visit, one);
+    return good;
+}
+
 /* A function's arguments. */
 static bool rename_arguments(const struct visit *visit, struct json *expression)
 {
@@ -282,6 +380,7 @@ paritas_status paritas_workspace_rename(paritas_context *context, const paritas_
 {
     paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     struct visit visit = {.array = rename_children,
+                          .correlation = rename_correlated,
                           .context = context,
                           .lists = {[CHANNEL] = &rename.channels,
                                     [SAMPLE] = &rename.samples,
@@ -380,7 +479,7 @@ static paritas_status join_lists(struct combine *combine, const char *array, con
     return PARITAS_OK;
 }
 
-/* OUTER: joins parameter configurations and functions. */
+/* OUTER: joins parameter configurations, functions, correlations and penalties. */
 static paritas_status join_configs(struct combine *combine, const char *array, struct json *twin,
                                    const struct json *item)
 {
@@ -391,6 +490,8 @@ static paritas_status join_configs(struct combine *combine, const char *array, s
         !json_equal(json_get(config, "pois"), json_get(other, "pois")))
         return refuse_join(combine, array, item, "is in both with different parameters of interest");
     TRY(join_lists(combine, array, item, config, "parameters"));
+    TRY(join_lists(combine, array, item, config, HF_CORRELATIONS_KEY));
+    TRY(join_lists(combine, array, item, config, HF_PENALTIES_KEY));
     return join_lists(combine, array, item, config, HF_FUNCTIONS_KEY);
 }
 

@@ -199,6 +199,15 @@ static const struct hf_set *member_named(const struct hf_raw *raw, const struct 
     return is_function(spec, set) || set->scalar || place >= set->size ? NULL : set;
 }
 
+const struct hf_set *hf_set_named(const struct hf_raw *raw, const struct hf_spec *spec, const char *text,
+                                  uint32_t *member)
+{
+    const struct hf_name *name = hf_names_find(&raw->names, text);
+    const struct hf_set *set = name && name->set != 0 ? &spec->sets[name->set - 1] : NULL;
+    *member = 0;
+    return set && !is_function(spec, set) && set->scalar ? set : member_named(raw, spec, text, member);
+}
+
 /* A parameter "x[0]" beside a set x would have the name of the set's member. */
 static paritas_status check_names(const struct hf_raw *raw, const struct hf_spec *spec)
 {
@@ -267,6 +276,8 @@ static paritas_status read_into(paritas_context *context, const paritas_workspac
     place_channels(&raw, spec);
     TRY(hf_sets_build(&raw, chosen, spec));
     TRY(check_names(&raw, spec));
+    TRY(hf_correlations_place(&raw, chosen, spec));
+    TRY(hf_penalties_place(&raw, chosen, spec));
     return find_poi(&raw, chosen, poi, spec);
 }
 

@@ -102,10 +102,27 @@ struct hf_raw_function {
     bool open, done;            /* while functions are put in order */
 };
 
+/* Correlated parameters, beyond pyhf's schema. */
+struct hf_raw_correlation {
+    const char *name, **parameters; /* of the document */
+    uint32_t n;
+    bool is_covariance;
+    double *matrix; /* n^2 */
+};
+
+/* A quadratic term of parameters, beyond pyhf's schema. */
+struct hf_raw_penalty {
+    const char *name, **parameters; /* of the document */
+    uint32_t n, n_rows;
+    double *rows, *centres, strength; /* n_rows * n, n */
+};
+
 struct hf_raw_measurement {
     struct hf_name *name;
-    uint32_t n_configs, n_functions;
+    uint32_t n_configs, n_functions, n_correlations, n_penalties;
     struct hf_raw_config *configs;
+    struct hf_raw_correlation *correlations;
+    struct hf_raw_penalty *penalties;
     struct hf_raw_function *functions;
     const char *poi;
     uint32_t n_pois; /* of member `pois`; 0: absent */
@@ -187,6 +204,33 @@ paritas_status hf_functions_order(struct hf_raw *raw, uint32_t measurement, stru
                                   void (*add)(void *user, struct hf_name *name), void *user);
 /* Fills their `arguments`. Runs when all sets have their places. */
 paritas_status hf_functions_place(const struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
+
+/* Member `correlations` of a measurement's configuration: each an object of name, parameters, and correlation
+ * or covariance. */
+#define HF_CORRELATIONS_KEY "correlations"
+paritas_status hf_correlations_read(struct hf_raw *raw, const struct hf_place *config,
+                                    const struct json *list, struct hf_raw_measurement *measurement);
+/* Fills spec->correlations, and leaves room for penalties. Runs when all sets are complete. */
+paritas_status hf_correlations_place(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
+
+/* Member `parameters` of such an object; a row of n numbers, one for each of them; rows of these, which are
+ * member `key` of the object at `place`. */
+paritas_status hf_parameters_read(struct hf_raw *raw, const struct hf_place *place, const struct json *list,
+                                  const char ***names);
+paritas_status hf_row_read(const struct hf_place *place, const struct json *row, uint32_t n, double *numbers);
+paritas_status hf_rows_read(struct hf_raw *raw, const struct hf_place *place, const char *key,
+                            const struct json *rows, uint32_t n, double **matrix);
+
+/* Member `penalties` of a measurement's configuration: each an object of name, parameters, rows, and perhaps
+ * centre and strength. */
+#define HF_PENALTIES_KEY "penalties"
+paritas_status hf_penalties_read(struct hf_raw *raw, const struct hf_place *config, const struct json *list,
+                                 struct hf_raw_measurement *measurement);
+/* Adds them to spec->correlations. Runs behind hf_correlations_place. */
+paritas_status hf_penalties_place(const struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
+/* The set with a parameter of this name, "x" or "x[2]", and which member of it; NULL: none. */
+const struct hf_set *hf_set_named(const struct hf_raw *raw, const struct hf_spec *spec, const char *text,
+                                  uint32_t *member);
 
 /* Fills spec->sets: defaults, then measurements[measurement]. Also `set` and `first` of all modifiers of
  * spec->channels. `raw`: sorted. */

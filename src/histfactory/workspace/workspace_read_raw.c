@@ -410,18 +410,22 @@ static paritas_status read_measurement(void *user, const struct hf_place *place,
 {
     struct hf_raw *raw = user;
     struct hf_raw_measurement *measurement = &raw->measurements[place->index];
-    const struct json *name, *config, *poi, *pois, *parameters, *functions;
+    const struct json *name, *config, *poi, *pois, *parameters, *functions, *correlations, *penalties;
     const struct hf_place *at = HF_MEMBER(place, "config");
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"config", HF_ANY, &config}));
     TRY(read_name(raw, name, &measurement->name));
     TRY(refuse_twice(place, measurement->name, &measurement->name->measurement));
     TRY(HF_FIELDS(at, config, false, {"poi", HF_STRING, &poi}, {"pois", HF_FILLED_ARRAY | HF_OPTIONAL, &pois},
                   {"parameters", HF_ARRAY, &parameters},
-                  {HF_FUNCTIONS_KEY, HF_ARRAY | HF_OPTIONAL, &functions}));
+                  {HF_FUNCTIONS_KEY, HF_ARRAY | HF_OPTIONAL, &functions},
+                  {HF_CORRELATIONS_KEY, HF_ARRAY | HF_OPTIONAL, &correlations},
+                  {HF_PENALTIES_KEY, HF_ARRAY | HF_OPTIONAL, &penalties}));
     measurement->poi = poi->text;
     if (pois) TRY(read_pois(raw, at, pois, measurement));
     TRY(read_array(raw, at, "parameters", parameters, read_config, sizeof *measurement->configs,
                    &measurement->configs, &measurement->n_configs));
+    if (correlations) TRY(hf_correlations_read(raw, at, correlations, measurement));
+    if (penalties) TRY(hf_penalties_read(raw, at, penalties, measurement));
     return functions ? hf_functions_read(raw, at, functions, measurement) : PARITAS_OK;
 }
 
@@ -437,6 +441,7 @@ paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *wo
     if (raw->reading && !raw->twins) return paritas_fail_memory(context);
     const struct json *channels, *observations, *measurements, *version;
     const struct hf_place *root = HF_ROOT(&raw->source);
+    TRY(hf_expect_kind(root, workspace->root, "channels"));
     TRY(HF_FIELDS(root, workspace->root, false, {"channels", HF_FILLED_ARRAY, &channels},
                   {"observations", HF_FILLED_ARRAY, &observations},
                   {"measurements", HF_FILLED_ARRAY, &measurements}, {"version", HF_ANY, &version}));

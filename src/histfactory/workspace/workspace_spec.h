@@ -99,12 +99,24 @@ struct hf_function {
     uint32_t *arguments; /* their numbers; functions among them come before this one */
 };
 
+/* Parameters whose measurements have a joint normal law, with their own sigmas; or a penalty, which has
+ * centres but neither data, sigmas nor draws. */
+struct hf_correlation {
+    uint32_t n, *parameters, *data; /* data: the auxiliary ones, in a data row */
+    double *sigmas;
+    double *ties;    /* n^2: precision matrix minus its part without correlation, the diagonal of 1/sigma^2 */
+    double *draws;   /* n^2: independent deviations to correlated ones; a lower triangle */
+    double *centres; /* n, of a penalty; NULL: a joint law */
+};
+
 struct hf_spec {
     struct arena arena; /* holds everything below */
     struct hf_channel *channels;
     struct hf_set *sets;
     struct hf_function *functions; /* those in use */
-    uint32_t n_functions;
+    struct hf_correlation *correlations;
+    uint32_t n_functions, n_correlations;
+    double correlation_constant; /* sum of ln(determinant of the correlation matrix) / 2 */
     uint32_t n_channels, n_sets;
     uint32_t n_parameters, n_main, n_aux;
     int32_t poi;            /* index; -1: none */
@@ -113,6 +125,24 @@ struct hf_spec {
     const char *poi_name;   /* NULL: none */
     const char *unused_poi; /* POI of the measurement that the model lacks; NULL: none */
 };
+
+/* The set that has a parameter. */
+static inline const struct hf_set *hf_set_of_parameter(const struct hf_spec *spec, uint32_t parameter)
+{
+    const struct hf_set *set = spec->sets;
+    while (parameter - set->first >= set->size) set++;
+    return set;
+}
+
+/* Is one of the set's parameters correlated or penalised? */
+static inline bool hf_has_correlated(const struct hf_spec *spec, const struct hf_set *set)
+{
+    bool any = false;
+    for (uint32_t c = 0; c < spec->n_correlations; c++)
+        for (uint32_t i = 0; i < spec->correlations[c].n; i++)
+            any = any || spec->correlations[c].parameters[i] - set->first < set->size;
+    return any;
+}
 
 struct paritas_workspace;
 

@@ -12,6 +12,8 @@
 #define CELLS DAY_CELLS
 #define CADENCE 80.0 /* seconds between sweeps */
 #define ROW_TIME PARITAS_SWEEP_ACCUMULATION
+#define ORBIT 7080.0       /* seconds: Lunar Prospector's at 100 km */
+#define MONTH 2360591.5    /* seconds: the Moon turns below the orbit's plane */
 #define RESPONSE_NODES 281 /* of the integral over a channel */
 
 /* Plasmas in the order of regions: rounded ranges for the Moon's orbit, after Newbury et al., J. Geophys.
@@ -280,13 +282,34 @@ static void spoil(const struct synthesis *s, size_t k, const double *incident, c
     }
 }
 
+/* Below 1: how much of a period has passed. */
+static double phase(double time, double period)
+{
+    return time / period - floor(time / period);
+}
+
+/* A radial field meets the Moon below the spacecraft. */
+static void place_on_orbit(double time, size_t k, paritas_er_day *day)
+{
+    const double turn = 360.0 * phase(time, ORBIT);
+    const bool ascends = turn < 90.0 || turn >= 270.0;
+    const double latitude = turn < 90.0    ? turn
+                            : turn < 270.0 ? 180.0 - turn
+                                           : turn - 360.0,
+                 longitude = 360.0 * (1.0 - phase(time, MONTH)) + (ascends ? 0.0 : 180.0);
+    day->spacecraft_latitude[k] = day->projection_latitude[k] = latitude;
+    day->spacecraft_longitude[k] = day->projection_longitude[k] = 360.0 * (phase(longitude, 360.0) - 0.5);
+}
+
 /* Geometry and true points of n sweeps. */
 static void place_sweeps(struct synthesis *s, size_t n, double *potential, paritas_er_day *day)
 {
     const double apart = 86400.0 / (double)(n > 0 ? n : 1) < CADENCE ? 86400.0 / (double)n : CADENCE;
     const paritas_truths *truth = s->truth;
     for (size_t k = 0; k < n; k++) {
-        draw_geometry(&s->plan, s->plan.time + apart * (double)k, k, day);
+        const double time = s->plan.time + apart * (double)k;
+        draw_geometry(&s->plan, time, k, day);
+        if (s->plan.orbit) place_on_orbit(time, k, day);
         day->spacecraft_potential[k] = truth->spacecraft[k];
         day->sweep_reason[k] = PARITAS_ER_KEPT;
         for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {

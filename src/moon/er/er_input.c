@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "moon/er/er_input.h"
 #include "base/platform.h"
+#include "base/unpacked.h"
 
 #include <string.h>
 
@@ -48,6 +49,9 @@ paritas_status er_input_close(struct er_input *input, bool *cut)
         status = er_unreadable(input->context, input->path);
     else if (state == GUNZIP_NO_MEMORY)
         status = paritas_fail_memory(input->context);
+    else if (state == GUNZIP_TOO_FAR)
+        status = paritas_fail(input->context, PARITAS_INVALID_INPUT,
+                              "%s: " UNPACKS_TOO_FAR ": unpack it first", input->path);
     else if (state == GUNZIP_DAMAGED)
         status = paritas_fail(input->context, PARITAS_INVALID_INPUT,
                               "%s: the compressed data are damaged: this is no whole gzip file", input->path);

@@ -13,6 +13,7 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
+#define MOST_SWEEPS 20000 /* of a file. Each takes 23 kB, also one of a single row */
 
 struct sweep {
     uint8_t kept, lost;
@@ -94,10 +95,11 @@ static void enter(struct er_sweeps *s, size_t sweep)
 static paritas_status reserve(struct er_sweeps *s)
 {
     const size_t n = s->day->open.n;
+    if (n >= MOST_SWEEPS)
+        return paritas_fail(s->context, PARITAS_INVALID_INPUT,
+                            "%s: there are more than %d sweeps; a day has some thousand", s->label,
+                            MOST_SWEEPS);
     if (n < s->room) return PARITAS_OK;
-    if (n >= UINT32_MAX / 4)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: there are more sweeps than can be held",
-                            s->label);
     struct sweep *sweeps = er_grow(s->context, s->sweeps, n, &s->room, 512, sizeof *sweeps);
     if (!sweeps) return PARITAS_OUT_OF_MEMORY;
     s->sweeps = sweeps;

@@ -102,9 +102,11 @@ static paritas_status open_task(paritas_context *context, struct task *task,
     if (spectra->n && (!spectra->energy || !spectra->flux))
         return paritas_refuse(context, "spectra: %s is NULL", spectra->energy ? "flux" : "energy");
     if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !spectra->sensitivity)
-        return paritas_refuse(context, "spectra: sensitivity is NULL; the weights 'counts' need it");
+        return paritas_refuse(context,
+                              "spectra: sensitivity is missing; the weights 'counts' need it, 'none' do not");
     if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL && !spectra->counts)
-        return paritas_refuse(context, "spectra: counts is NULL; the weights 'original' need it");
+        return paritas_refuse(context,
+                              "spectra: counts is missing; the weights 'original' need it, 'none' do not");
     freeze_options(task);
     return PARITAS_OK;
 }

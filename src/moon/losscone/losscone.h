@@ -52,6 +52,8 @@ bool losscone_row_is_usable(const paritas_sweeps *sweeps, size_t row);
  * over the result's misfit. */
 void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,
                     paritas_losscone_result *r);
+/* Marks fits of too few energies. */
+void losscone_judge_rows(const struct losscone_call *call, paritas_losscone_result *results);
 unsigned losscone_least_cells(const paritas_losscone_options *options);
 /* The result before any numbers: FITTED, or too few cells. */
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells);

@@ -46,6 +46,22 @@ static void take(const void *user, size_t sweep, const double *row)
     losscone_judge(options, row + OUTCOME_QUALITY, scale, r);
 }
 
+static paritas_status fit_sweeps(paritas_context *context, const struct losscone_call *call,
+                                 paritas_losscone_result *results)
+{
+    if (losscone_is_counted(call)) return losscone_counted_fit(context, call, results);
+    if (call->options.search == PARITAS_LOSSCONE_SEARCH_DE) return losscone_evolve(context, call, results);
+    struct fit fit = {call, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
+    TRY(losscone_run(context, call,
+                     (struct batch){.entry = ENTRY_losscone_search,
+                                    .n_out = OUTCOME_SIZE,
+                                    .slab = call->grid->search_slab,
+                                    .take = take,
+                                    .user = &fit}));
+    if (!call->sweeps.measured || !call->sweeps.counts) return PARITAS_OK;
+    return losscone_counted_deviances(context, call, results);
+}
+
 paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *given_sweeps,
                                     const paritas_losscone_options *given_options,
                                     paritas_losscone_result *results)
@@ -56,15 +72,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     TRY(SIZED_CHECK(context, paritas_losscone_result, "results", call.sweeps.n, results));
     if (call.sweeps.n == 0) return PARITAS_OK;
     TRY(losscone_counted_check(context, &call));
-    if (losscone_is_counted(&call)) return losscone_counted_fit(context, &call, results);
-    if (call.options.search == PARITAS_LOSSCONE_SEARCH_DE) return losscone_evolve(context, &call, results);
-    struct fit fit = {&call, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
-    TRY(losscone_run(context, &call,
-                     (struct batch){.entry = ENTRY_losscone_search,
-                                    .n_out = OUTCOME_SIZE,
-                                    .slab = call.grid->search_slab,
-                                    .take = take,
-                                    .user = &fit}));
-    if (!call.sweeps.measured || !call.sweeps.counts) return PARITAS_OK;
-    return losscone_counted_deviances(context, &call, results);
+    TRY(fit_sweeps(context, &call, results));
+    losscone_judge_rows(&call, results);
+    return PARITAS_OK;
 }

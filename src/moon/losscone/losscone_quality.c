@@ -104,6 +104,30 @@ void losscone_counted_judge(const paritas_losscone_options *options, const doubl
     if (level > host_sqrt(options->background)) r->flags |= PARITAS_QUALITY_FILLED_CONE;
 }
 
+/* Has the sweep reflected cells of more than `most` rows? */
+static bool has_more_rows(const paritas_sweeps *sweeps, size_t k, unsigned most)
+{
+    unsigned rows = 0;
+    for (size_t row = k * sweeps->rows; row < (k + 1) * sweeps->rows && rows <= most; row++) {
+        const double *cosine = sweeps->cosine + row * sweeps->cells,
+                     *flux = sweeps->flux + row * sweeps->cells;
+        bool has = false;
+        for (size_t j = 0; j < sweeps->cells && !has && losscone_row_is_usable(sweeps, row); j++)
+            has = cosine[j] < 0.0 && flux[j] > 0.0 && flux[j] <= LOSSCONE_FLUX_MOST;
+        rows += has;
+    }
+    return rows > most;
+}
+
+void losscone_judge_rows(const struct losscone_call *call, paritas_losscone_result *results)
+{
+    const paritas_losscone_options *o = &call->options;
+    const unsigned free = (o->potential_upper > o->potential_lower) + (o->ratio_upper > o->ratio_lower);
+    for (size_t k = 0; k < call->sweeps.n; k++)
+        if (paritas_losscone_fitted(&results[k]) && !has_more_rows(&call->sweeps, k, free))
+            results[k].flags |= PARITAS_QUALITY_FEW_ROWS;
+}
+
 unsigned paritas_quality_flags(const paritas_losscone_result *result, const paritas_losscone_result *other)
 {
     const bool counted = other && result->deviance >= 0.0 && other->deviance >= 0.0,

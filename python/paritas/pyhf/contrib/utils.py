@@ -1,12 +1,15 @@
 """Published likelihoods."""
 
+import os
 import shutil
 import tarfile
+import tempfile
 import urllib.error
 import urllib.request
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from .. import exceptions
@@ -17,27 +20,76 @@ __dir__ = __all__.copy
 _HOSTS = ("www.hepdata.net", "doi.org")
 
 
-def _unpack(content: bytes, url: str, folder: Path) -> None:
-    try:
-        with tarfile.open(mode="r:*", fileobj=BytesIO(content)) as archive:
-            if hasattr(tarfile, "data_filter"):
-                archive.extractall(folder, filter="data")
-            else:
-                archive.extractall(folder)
+#: of bytes that an archive unpacks to, of its files and folders, and of bytes that describe one of them
+_MOST_BYTES, _MOST_MEMBERS, _MOST_DESCRIBED = 4 << 30, 100_000, 1 << 20
+
+
+class _Member(tarfile.TarInfo):
+    """Names and comments of members stay small: tarfile holds them in memory."""
+
+    @classmethod
+    def frombuf(cls, *arguments: Any) -> Any:
+        found = super().frombuf(*arguments)
+        if found.size > _MOST_DESCRIBED and not found.isreg():
+            raise exceptions.InvalidArchive(f"a member is described by {found.size} bytes")
+        return found
+
+
+def _check(bytes_: int, members: int) -> None:
+    if bytes_ > _MOST_BYTES or members > _MOST_MEMBERS:
+        raise exceptions.InvalidArchive(
+            f"it has more than {_MOST_BYTES >> 30} GiB or {_MOST_MEMBERS} files; unpack it yourself"
+        )
+
+
+def _is_plain(member: tarfile.TarInfo, folder: Path) -> bool:
+    """A file or folder inside of this one."""
+    root = os.path.realpath(folder)
+    inside = os.path.commonpath([root, os.path.realpath(os.path.join(root, member.name))]) == root
+    return inside and (member.isreg() or member.isdir())
+
+
+def _unpack_tar(archive: tarfile.TarFile, folder: Path) -> None:
+    members, total = [], 0
+    for member in archive:  # before the bytes of this one are read
+        total += member.size
+        members.append(member)
+        _check(total, len(members))
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(folder, filter="data")
         return
-    except tarfile.ReadError:
-        pass
-    if not zipfile.is_zipfile(BytesIO(content)):
-        raise exceptions.InvalidArchive(f"{url} is neither a tarfile nor a zipfile.")
+    for member in members:
+        if not _is_plain(member, folder):
+            raise exceptions.InvalidArchive(f"{member.name!r} is no file or folder inside of the archive")
+    archive.extractall(folder)
+
+
+def _unpack_zip(archive: zipfile.ZipFile, folder: Path) -> None:
+    members = archive.infolist()
+    _check(sum(one.file_size for one in members), len(members))
     if folder.exists():
         shutil.rmtree(folder)
-    with zipfile.ZipFile(BytesIO(content)) as archive:
-        archive.extractall(folder)
+    archive.extractall(folder)
     inside = list(folder.iterdir())
     if len(inside) == 1 and inside[0].is_dir():
-        moved = inside[0].replace(folder.with_name(folder.name + "__tmp__"))
-        folder.rmdir()
-        moved.replace(folder)
+        with tempfile.TemporaryDirectory(dir=folder) as beside:
+            for one in list(inside[0].replace(Path(beside, "all")).iterdir()):
+                one.replace(folder / one.name)
+
+
+def _unpack(content: bytes, url: str, folder: Path) -> None:
+    try:
+        try:
+            with tarfile.open(mode="r:*", fileobj=BytesIO(content), tarinfo=_Member) as archive:
+                return _unpack_tar(archive, folder)
+        except tarfile.ReadError:
+            pass
+        if zipfile.is_zipfile(BytesIO(content)):
+            with zipfile.ZipFile(BytesIO(content)) as archive:
+                return _unpack_zip(archive, folder)
+    except Exception as error:  # damaged archives raise many types
+        raise exceptions.InvalidArchive(f"{url} cannot be unpacked: {error}") from error
+    raise exceptions.InvalidArchive(f"{url} is neither a tarfile nor a zipfile.")
 
 
 def _fetched(url: str) -> bytes:

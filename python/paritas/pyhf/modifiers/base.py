@@ -86,6 +86,9 @@ class Builder:
                 for channel, bins in self.config.channel_nbins.items()
             ]
             data = {field: np.concatenate([part[field] for part in whole]) for field in self.fields}
+            for field, values in data.items():
+                if values.dtype == object:  # integers beyond 64 bits
+                    data[field] = values.astype(np.float64)
             by_sample[sample] = {"data": data}
         return by_sample
 

@@ -119,7 +119,10 @@ class _Validator:
 
 def validate(spec: Any, schema_name: str, *, version: str | None = None, allow_tensors: bool = True) -> None:
     """Raises InvalidSpecification. Schemas: "workspace.json", ..."""
-    schema = load_schema(str(Path(version or variables.SCHEMA_VERSION) / schema_name))
+    version = version or variables.SCHEMA_VERSION
+    if not (isinstance(version, str) and re.fullmatch(r"\w+(\.\w+)*", version)):  # a folder of schemas
+        raise exceptions.SchemaNotFound(f"There is no schema of version {version!r}")
+    schema = load_schema(str(Path(version) / schema_name))
     error = next(_Validator(allow_tensors).errors(spec, schema, schema["$id"], []), None)
     if error is not None:
         raise exceptions.InvalidSpecification(error, schema_name)

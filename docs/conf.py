@@ -1,13 +1,16 @@
-"""Sphinx's settings for the pages of the Python package: `make docs` builds them together with the library's,
-`-b doctest` runs their examples."""
+"""Sphinx's settings for the site: `make docs` builds it of all pages, `-b doctest` runs their examples.
+
+The start page is README's first part above docs/index.md. The tables of docs/index.md give the groups of the
+sidebar. The page for the browser becomes the folder web of the site, if `make web` has made it."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
 from sphinx.util import inspect
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 project = "Paritas"
@@ -19,8 +22,10 @@ release = version = ".".join(
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.doctest"]
 source_suffix = {".md": "markdown"}
-root_doc = "python/index"  # sources are all of docs/, so that pages of the library are there to be linked
+root_doc = "index"
+exclude_patterns = ["site"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["html_image"]
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_preserve_defaults = False  # signatures are made by `takes`, not by the source
 autodoc_type_aliases = {
@@ -50,10 +55,57 @@ trim_doctest_flags = True
 html_theme = "alabaster"
 html_theme_options = {
     "description": "Likelihoods fitted one at a time or by the million, with the same bits on every device",
-    "page_width": "1100px",
+    "fixed_sidebar": True,
+    "page_width": "56rem",  # narrower screens have no sidebar
+    "font_family": "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif",
+    "head_font_family": "inherit",
+    "code_font_family": "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
+    "code_font_size": "0.85em",
+    "font_size": "16px",
 }
+html_title = f"Paritas {version}"
+html_sidebars = {"**": ["about.html", "searchfield.html", "navigation.html"]}
+templates_path = ["site"]
+html_static_path = ["site/site.css"]
+html_css_files = ["site.css"]
 html_show_copyright = False
 html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which browsers refuse for files on the disk
+
+README = ROOT / "README.md"
+END_OF_START = "<!-- the site's start page ends here"
+BROWSER = ROOT / "build" / "web"  # made by `make web`
+
+
+def start_of_readme():
+    """README's first part as it stands on the site: links from docs/, its example of Python run, and what
+    only the site can show."""
+    text = README.read_text(encoding="utf-8").split(END_OF_START)[0]
+    text = re.sub(r"(\]\(|src=\")docs/", r"\1", text)
+    text = text.replace("```python\n>>>", "```{doctest}\n>>>")
+    only_here = r"\1" if (BROWSER / "index.html").exists() else ""
+    return re.sub(r"<!-- site:\n(.*?)\n-->", only_here, text, flags=re.S)
+
+
+def groups_of(text):
+    """For each heading with a table: a toctree of the pages that the table links."""
+    for section in text.split("\n## ")[1:]:
+        pages = re.findall(r"\]\(([^)#:]+)\.md[^)]*\)", section)
+        if "\n|---" in section:
+            caption = section.split("\n")[0]
+            yield "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", *pages, "```"])
+
+
+def make_start_page(app, name, source):
+    if name == "index":
+        app.env.note_dependency(README)
+        pages = source[0].split("\n## ", 1)[1]
+        source[0] = "\n\n".join([f"{start_of_readme()}\n## {pages}", *groups_of(source[0])])
+
+
+def add_browser_page(app, exception):
+    if app.builder.name == "html" and (BROWSER / "index.html").exists():
+        shutil.copytree(BROWSER, Path(app.outdir) / "web", dirs_exist_ok=True)
 
 
 def marked_up(text):
@@ -86,3 +138,5 @@ def mark_up_docstring(app, what, name, thing, options, lines):
 
 def setup(app):
     app.connect("autodoc-process-docstring", mark_up_docstring)
+    app.connect("source-read", make_start_page)
+    app.connect("build-finished", add_browser_page)
