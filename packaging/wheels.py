@@ -33,6 +33,11 @@ SYSTEMS = {
     "macos-x86_64": ("macosx_11_0_x86_64", ".cpython-{}-darwin.so"),
     "windows-x86_64": ("win_amd64", ".cp{}-win_amd64.pyd"),
 }
+LIBRARY_AND_PROGRAM = {
+    "linux": ("libparitas_package.so", "paritas"),
+    "macos": ("libparitas_package.dylib", "paritas"),
+    "windows": ("libparitas_package.dll", "paritas.exe"),
+}
 NUMPY_FOR = {"windows": "win_amd64", "macos": "macosx_11_0_arm64"}
 EXPORT = re.compile(r"PyAPI_(FUNC|DATA)\((?:[^()]|\([^()]*\))*\)\s*\(?\*?\s*(_?Py\w+(?:, _?Py\w+)*)")
 
@@ -123,7 +128,8 @@ def read(path):
 @functools.cache
 def package():
     """{path in a wheel: content} of the package's Python sources"""
-    listed = subprocess.check_output(["git", "ls-files", "python/paritas"], cwd=ROOT, text=True).split()
+    paths = ["python/paritas", "python/paritas_program.py"]
+    listed = subprocess.check_output(["git", "ls-files", *paths], cwd=ROOT, text=True).split()
     return {path[len("python/") :]: read(os.path.join(ROOT, path)) for path in listed}
 
 
@@ -131,11 +137,11 @@ def wheel(name, version, number, module, stage):
     """the name of a wheel of Paritas `number`, and {path: content}; `stage`: the unpacked archive"""
     tags = [f"cp{version}-cp{version}-{platform}" for platform in SYSTEMS[name][0].split(".")]
     info = f"paritas-{number}.dist-info"
-    program = "paritas.exe" if name.startswith("windows") else "paritas"
     files = dict(package())
-    files[f"paritas/{os.path.basename(module)}"] = read(module)
-    files["paritas/fields.pyi"] = read(os.path.join(os.path.dirname(module), "..", "engine", "fields.pyi"))
-    files[f"paritas-{number}.data/scripts/{program}"] = read(os.path.join(stage, "bin", program))
+    folder = os.path.dirname(module)
+    for path in (module, *(os.path.join(folder, one) for one in LIBRARY_AND_PROGRAM[name.split("-")[0]])):
+        files[f"paritas/{os.path.basename(path)}"] = read(path)
+    files["paritas/fields.pyi"] = read(os.path.join(folder, "..", "engine", "fields.pyi"))
     files.update({f"{info}/{path}": content for path, content in metadata().items()})
     about = ["Wheel-Version: 1.0", "Generator: paritas", "Root-Is-Purelib: false"]
     files[f"{info}/WHEEL"] = "\n".join([*about, *(f"Tag: {tag}" for tag in tags), ""]).encode()
