@@ -15,5 +15,5 @@ def main() -> None:
     import signal
     import subprocess
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN) # Ctrl-C is for the program, which ends by it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which ends by it
     sys.exit(subprocess.call([PROGRAM, *sys.argv[1:]]))

@@ -142,8 +142,7 @@ def test_every_row_of_options_answers_somewhere_and_names_what_exists():
         assert fitting, (theirs, ours)
         for spelling in theirs.split("|"):
             free = [name for name in fitting if spelling not in OPTIONS[name] | LETTERS[name]]
-            answers = [refusal(*name.split(), "x", spelling) for name in free]
-            assert any(ours in answer for answer in answers), (spelling, ours, answers[:3])
+            assert any(ours in refusal(*name.split(), "x", spelling) for name in free), (spelling, ours, free)
 
 
 def test_every_row_of_commands_names_what_exists():
