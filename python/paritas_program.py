@@ -1,5 +1,7 @@
-"""The command `paritas` of an installed package. It imports neither the package nor NumPy, so it costs Python's
-start alone. The program lies in the package's folder, beside the library that it needs."""
+"""The command `paritas` of an installed package.
+
+It imports neither the package nor NumPy, so it costs Python's start alone. The program lies in the package's
+folder, beside the library that it needs."""
 
 import os
 import sys
