@@ -1,18 +1,29 @@
-"""Does an installed package work, with nothing but NumPy beside it? try_wheel.py WORKSPACE"""
+"""Does a package work, installed or unpacked, with nothing but NumPy beside it? try_wheel.py WORKSPACE"""
 
 import importlib.metadata
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import paritas
 
-model = paritas.Model.from_workspace(sys.argv[1])
+PROGRAM = ["paritas"]
+if not shutil.which("paritas"):  # unpacked: what the installed command runs
+    PROGRAM = [sys.executable, "-c", "import paritas_program; paritas_program.main()"]
+
+workspace = os.path.abspath(sys.argv[1])
+model = paritas.Model.from_workspace(workspace)
 fit = model.fit()
 assert fit.converged, fit.status
 limit = model.upper_limit().limit_obs
 program = subprocess.run(
-    ["paritas", "limit", sys.argv[1], "--json", "--quiet"], capture_output=True, text=True, check=True
+    [*PROGRAM, "limit", workspace, "--json", "--quiet"],
+    capture_output=True,
+    text=True,
+    check=True,
+    cwd=os.path.dirname(os.path.dirname(paritas.__file__)),
 )
 assert repr(limit) in program.stdout, (limit, program.stdout)
 with tempfile.TemporaryDirectory() as folder:
