@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from urllib.parse import quote
 
@@ -54,6 +53,8 @@ from .results import (
 from .workspace import PatchSet
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from typing_extensions import Unpack
 
 
@@ -407,6 +408,8 @@ _FOREIGN = (
 def read_store(store: Path) -> NDArray[Any]:
     """A store's table `toys` as a structured array, by tested value, hypothesis and number. status: index in
     `paritas.toys.STATUSES`. parameters and errors (if kept): one column each parameter."""
+    import sqlite3  # a Python may be built without it, and nothing else needs it
+
     try:
         connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
     except sqlite3.Error as error:
