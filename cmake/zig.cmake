@@ -12,6 +12,9 @@ if(CMAKE_MATCH_2 STREQUAL "linux")
   set(CMAKE_SYSTEM_NAME Linux)
 elseif(CMAKE_MATCH_2 STREQUAL "macos")
   set(CMAKE_SYSTEM_NAME Darwin)
+  # as CMake has it on a Mac
+  set(CMAKE_INSTALL_NAME_DIR "@rpath")
+  set(CMAKE_BUILD_WITH_INSTALL_NAME_DIR ON)
   set(CMAKE_OSX_SYSROOT "")
   set(CMAKE_INSTALL_NAME_TOOL "${CMAKE_COMMAND};-E;true") # names are whole when linked
 else()
