@@ -19,8 +19,9 @@
  *   paritas_simplified.h   simplified likelihoods
  *   paritas_unfold.h       regularised unfolding
  *
- * Not included here: paritas_sample.h (draws from posteriors), paritas_gradient.h (statistics as
- * differentiable functions), paritas_losscone.h, paritas_kappa.h and paritas_er.h (electrons at the Moon).
+ * Not included here: paritas_sample.h (draws from posteriors) and paritas_gradient.h (statistics as
+ * differentiable functions). Include the headers for electrons at the Moon yourself, too: paritas_er.h,
+ * paritas_sweep.h, paritas_losscone.h, paritas_kappa.h and paritas_days.h.
  *
  * Rules for every function:
  *   - It returns PARITAS_OK (0) or a negative status. paritas_error_message(context) then says what happened,
@@ -29,8 +30,8 @@
  *     PARITAS_INVALID_ARGUMENT, with its name.
  *   - The library prints nothing and never exits. It touches no locale, signal, environment variable or
  *     rounding mode. It starts a process only to try a driver: for paritas_list_devices, for device "auto",
- *     and with a cache for other devices than "cpu". Its one global variable is a counter that numbers
- *     models.
+ *     and, if there is a cache, for any device except "cpu". Its one global variable is a counter that
+ *     numbers models.
  *   - A context serves one thread at a time; distinct contexts are independent. Workspaces and models are
  *     immutable. Threads may share them, each with a context of its own, while the context that made them is
  *     open.
@@ -40,7 +41,8 @@
  *   - Parameters, main data and auxiliary data stand in pyhf's order. A data row is main data, then auxiliary
  *     data, then the templates of a model that has some. Likelihoods are twice the negative logarithm, with
  *     all constants.
- *   - A number that does not exist is NaN: a fit that left the domain, the error of a fixed parameter.
+ *   - A number that does not exist is NaN, for example the error of a fixed parameter, or the likelihood
+ *     outside of the domain.
  */
 #ifndef PARITAS_H
 #define PARITAS_H

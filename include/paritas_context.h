@@ -49,8 +49,8 @@ typedef struct paritas_allocator {
  * other than 0 cancels the work, which then answers PARITAS_CANCELLED. */
 typedef int (*paritas_progress)(void *user, uint64_t done, uint64_t total);
 
-/* Receives one sentence about what takes time or was decided: that kernels are compiled, where "auto" goes
- * on. Called from the calling thread. */
+/* Receives one sentence about slow work or a decision, for example that kernels are compiled, or which device
+ * "auto" uses. Called from the calling thread. */
 typedef void (*paritas_note_function)(void *user, const char *message);
 
 /* Options of paritas_open. Start from PARITAS_OPTIONS_DEFAULT. Zero means the default everywhere. */
@@ -91,11 +91,11 @@ PARITAS_API const char *paritas_cache_folder(const char *paritas_cache, const ch
                                              const char *home, size_t room, char *path);
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran out),
- * so that its message can be read. Close it also then. */
+ * so that its message can be read. Close it even then. */
 PARITAS_API paritas_status paritas_open(const paritas_options *options, paritas_context **context);
-/* NULL is a no-op. The context, its message and its names are gone: no function may be given the context
- * again, not even this one. That is not checked, as with memory after free(). Set the pointer to NULL: every
- * function refuses NULL. */
+/* Closes a context; its message and names go with it. NULL is a no-op. Pass a closed context to no function,
+ * not even to this one: like memory after free(), it is not checked. Set the pointer to NULL, which other
+ * functions refuse. */
 PARITAS_API void paritas_close(paritas_context *context);
 /* Details of the last failure; "" if there was none. Valid until the next call with this context. */
 PARITAS_API const char *paritas_error_message(const paritas_context *context);
@@ -104,7 +104,7 @@ PARITAS_API const char *paritas_device_name(const paritas_context *context); /* 
 PARITAS_API const char *paritas_device_description(const paritas_context *context);
 PARITAS_API const char *paritas_isa_name(const paritas_context *context); /* of the kernels: "avx512", ... */
 PARITAS_API const char *paritas_precision_name(const paritas_context *context); /* "f64" or "f32" */
-/* Checks options, a struct of this name ("paritas_losscone_options"), as every function does that takes them.
+/* Checks a struct of options by its name ("paritas_losscone_options"), as every function that takes it does.
  * INVALID_ARGUMENT: the message names the option. NOT_FOUND: no list has this name. */
 PARITAS_API paritas_status paritas_options_check(paritas_context *context, const char *name,
                                                  const void *options);
@@ -119,7 +119,7 @@ PARITAS_API const char *paritas_polish_name(const paritas_context *context);
     ITEM(PARITAS_DEVICE_CUDA, 1, "cuda", "NVIDIA GPUs, by the CUDA driver") \
     ITEM(PARITAS_DEVICE_METAL, 2, "metal", "Apple GPUs; f32 only")          \
     ITEM(PARITAS_DEVICE_OPENCL, 3, "opencl", "whatever an installed OpenCL driver offers")
-/* Kinds of which "auto" looks for a device beside the CPU, in this order. */
+/* Kinds in which "auto" looks for a device to use beside the CPU, in this order. */
 #define PARITAS_DEVICE_PREFERENCE(ITEM) \
     ITEM(PARITAS_DEVICE_CUDA) ITEM(PARITAS_DEVICE_METAL) ITEM(PARITAS_DEVICE_OPENCL)
 typedef enum paritas_device_kind { PARITAS_DEVICE_KIND_LIST(PARITAS_ENUMERATOR) } paritas_device_kind;
@@ -145,10 +145,10 @@ typedef struct paritas_device_info {
 
 /* Opens all devices that the installed drivers offer, one after the other, with this context's cache and
  * work-groups, and closes them again. A driver that this process has not opened yet is tried in a child
- * process. It has 5 s (CUDA: 20 s) to open and a minute in all. One that aborts, crashes or hangs is listed
- * with that reason, which the cache remembers (`again` of paritas_options). `devices` has room for `room`
- * of them. *count: how many there are. A kind without any device is listed by its bare name,
- * with the reason. */
+ * process. The driver has 5 s (CUDA: 20 s) to open and a minute in all. If it aborts, crashes or hangs, it is
+ * listed with that reason, which the cache remembers (`again` of paritas_options). `devices` has room for
+ * `room` of them. *count: how many there are. A kind without any device is listed by its bare name, with the
+ * reason. */
 PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room,
                                                 paritas_device_info *devices, size_t *count);
 

@@ -17,8 +17,10 @@ typedef struct paritas_datacard_options {
     const char *mass;    /* what $MASS stands for in names of histograms and files; NULL: "120" */
     paritas_names masks; /* channels that models leave out of the likelihood: paritas_workspace_mask */
     int exact;           /* nonzero: without the roundings that docs/datacards.md lists */
-    /* PATTERN:NAME[VALUE,LOW,HIGH]: NAME scales processes, and r is gone. The pattern is a regular expression
-     * for the beginning of CHANNEL/PROCESS. The last match holds. Later NAME suffices. Also 0 and 1. */
+    /* PATTERN:NAME[VALUE,LOW,HIGH]: the parameter NAME scales processes, and r is gone. The pattern is a
+     * regular expression for the beginning of CHANNEL/PROCESS. The last map that matches a process holds. The
+     * first map of a NAME gives its numbers, later ones NAME alone. In place of NAME, 0 or 1 is a constant
+     * factor. */
     paritas_names maps;
 } paritas_datacard_options;
 #define PARITAS_DATACARD_OPTIONS_DEFAULT PARITAS_INIT(paritas_datacard_options)

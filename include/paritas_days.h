@@ -43,8 +43,8 @@ typedef struct paritas_days {
 
 /* Finds day files among `n` paths, which are files or folders. year, month, day: 0 is any. Files of one
  * date are one day; rows say the date, else the name does. Copies of a file are left out, with a note.
- * NOT_FOUND: no file is left. A lone file that is no day file is INVALID_INPUT. Copies the paths; free with
- * paritas_days_free. */
+ * NOT_FOUND: no file is left. INVALID_INPUT: none of them is a day file. Beside day files, such a file is a
+ * day by itself, which paritas_day_read refuses. Copies the paths; free with paritas_days_free. */
 PARITAS_API paritas_status paritas_days_find(paritas_context *context, size_t n, const char *const *paths,
                                              int year, int month, int day, paritas_days **days);
 PARITAS_API void paritas_days_free(paritas_days *days); /* NULL is a no-op */
@@ -54,8 +54,8 @@ typedef struct paritas_day_share {
     size_t size;
     char digest[65];   /* SHA-256 of the file; "" of a day in memory */
     uint64_t sweeps;   /* in the file */
-    uint64_t repeated; /* of these in an earlier file too: counted once, the one with more rows */
-    uint64_t other;    /* of the repeated: with other data; the one with more rows counts, else the first */
+    uint64_t repeated; /* of these also in an earlier file: the copy with more rows counts */
+    uint64_t other;    /* of the repeated ones, those with other data; of equal length, the first counts */
     int64_t shift;     /* added to its spectrum numbers, which earlier files use for other sweeps; 0: none */
     uint64_t strays;   /* sweeps of other days */
 } paritas_day_share;
@@ -148,10 +148,10 @@ typedef struct paritas_day_sweeps {
     double *potential_error;       /* n: V, or the distance to another solution if that is larger */
     /* paritas_day_count */
     double *channel;    /* n x 15 x 5: of the folded edge; NULL: of equal weight */
-    double *counts;     /* n x 15 x 88: of a normalised flux of 1; NULL without counting noise */
+    double *counts;     /* n x 15 x 88: counts behind a normalised flux of 1; NULL without counting noise */
     double *background; /* n x 15: subtracted normalised flux */
     double *measured;   /* n x 15 x 88: counts, background included; NULL without counting noise */
-    double *scatter; /* n: of cells beside counting, at least, where counts were stored coarsely; else NULL */
+    double *scatter;    /* n: least scatter of cells beyond counting; NULL unless counts are coarse */
 } paritas_day_sweeps;
 
 /* Gives the day its geometry, masks cells and rows, finds backgrounds, and computes pitch angles and
@@ -162,13 +162,13 @@ PARITAS_API paritas_status paritas_day_prepare(paritas_context *context, const p
                                                paritas_day_sweeps **sweeps);
 PARITAS_API void paritas_day_sweeps_free(paritas_day_sweeps *sweeps); /* NULL is a no-op */
 /* Fits kappa distributions to the incident electrons above the background. With PARITAS_POTENTIAL_SOURCE_AUTO
- * it also finds the spacecraft's potentials and gives them to day and sweeps; else energies are less the
- * given ones. */
+ * it also finds the spacecraft's potentials and gives them to day and sweeps. With other sources it lowers
+ * the energies by the given potentials. */
 PARITAS_API paritas_status paritas_day_plasma(paritas_context *context, const paritas_day_options *options,
                                               paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* Subtracts backgrounds, makes channels, masks rows of few counts, and normalises again. Changes the day's
- * fluxes and reasons; `day` may be a copy of the day that was prepared. Plasmas and beams need the fluxes
- * before. The method's mask, paritas_losscone_mask, comes after it. */
+ * fluxes and reasons; `day` may be a copy of the day that was prepared. Fits of plasmas and the search for
+ * beams need the fluxes as they were before. Call the method's mask, paritas_losscone_mask, afterwards. */
 PARITAS_API paritas_status paritas_day_count(paritas_context *context, const paritas_day_options *options,
                                              paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* The arrays as fits take them. */
@@ -211,8 +211,8 @@ typedef struct paritas_day_cause {
     PARITAS_DAY_CAUSE_FIELDS(PARITAS_MEMBER, )
 } paritas_day_cause;
 
-/* Fits up to 60 of the sweeps that are not good again, with other settings, if 30 % or more are not. Comes
- * after paritas_day_count; day and sweeps keep their numbers.
+/* If 30 % or more of the sweeps are not good (and at least 5), fits up to 60 of those again, with other
+ * settings. Call it after paritas_day_count; day and sweeps stay as they are.
  *   responses   bits 1 << PARITAS_LOSSCONE_RESPONSE_...: the fits that were made
  *   first       number of the day's first sweep
  *   good        n: nonzero for good sweeps */
@@ -342,11 +342,10 @@ typedef struct paritas_truths {
     PARITAS_TRUTH_LIST(PARITAS_TRUTH_MEMBER)
 } paritas_truths;
 
-/* Draws n sweeps from the models that are fitted, with the damage of real files. Numbers of a sweep depend on
- * the seed and its number alone. options: NULL: defaults; with a sun_rate the day has the Sun's direction,
- * with orbit the places of spacecraft and field lines.
- * losscone: beam and response; may be NULL. Fills the arrays of `truths`. Free the day with
- * paritas_er_day_free, also after a failure. */
+/* Draws n sweeps from the models that are fitted, with the damage of real files. A sweep depends on the seed
+ * and its number alone. With a sun_rate the day has the Sun's direction, with orbit the places of spacecraft
+ * and field lines. losscone: beam and response. Both options may be NULL. Fills the arrays of `truths`. Free
+ * the day with paritas_er_day_free, also after a failure. */
 PARITAS_API paritas_status paritas_day_synthesize(paritas_context *context,
                                                   const paritas_synthetic_options *options,
                                                   const paritas_losscone_options *losscone, size_t n,

@@ -29,7 +29,7 @@ extern "C" {
 
 /* ---- reasons ------------------------------------------------------------------------------------ */
 
-/* What a reason is said of. */
+/* What a reason applies to. */
 #define PARITAS_ER_UNIT_LIST(ITEM)                                  \
     ITEM(PARITAS_ER_UNIT_CELL, 0, "cell", "one direction of a row") \
     ITEM(PARITAS_ER_UNIT_ROW, 1, "row", "one energy of a sweep")    \
@@ -94,9 +94,9 @@ typedef struct paritas_er_count {
 /* ---- a day -------------------------------------------------------------------------------------- */
 
 /* Sweeps in the order in which their numbers first appear, rows of a sweep in the file's order. Rows without
- * data follow them, with the reason of the damaged row as far as its number could be read, else as missing.
- * The arrays are the library's and may be written to. Freed by paritas_er_day_free. Numbers that do not
- * exist are NaN. */
+ * data follow them. They have the reason of the damaged row if its spectrum number could be read, else they
+ * are missing. The arrays are the library's and may be written to. Freed by paritas_er_day_free. Numbers that
+ * do not exist are NaN. */
 typedef struct paritas_er_day {
     size_t size;
     size_t n;                         /* sweeps, masked ones included */
@@ -216,13 +216,13 @@ PARITAS_API void paritas_er_attitude_free(paritas_er_attitude *attitude); /* NUL
  * the table. */
 PARITAS_API void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time,
                                         double *right_ascension, double *declination);
-/* Axes of SCD: z the spin axis, x the Sun's direction without its part along z, y = z x x. matrix: rows X, Y,
- * Z of the frame of spin and sun, columns x, y, z. NaN where there is no x. */
+/* Axes of SCD: z is the spin axis, x the Sun's direction without its part along z, y the cross product of z
+ * and x. matrix: rows X, Y, Z of the frame of spin and sun, columns x, y, z. NaN where there is no x. */
 PARITAS_API void paritas_er_despun_axes(double right_ascension, double declination, const double sun[3],
                                         double matrix[9]);
-/* Meets the sphere of the Moon with the line from `position`, first along +field, then along -field.
- * polarity: +1, -1, or 0 where none or both meet it; the point is NaN then. latitude, longitude (-180 to 180)
- * of the point: may be NULL. */
+/* Finds where the field line from `position` meets the sphere of the Moon. polarity: +1 along the field, -1
+ * against it. If neither direction or both meet the Moon, polarity is 0 and the point NaN. latitude,
+ * longitude (-180 to 180) of the point: may be NULL. */
 PARITAS_API void paritas_er_footpoint(const double position[3], const double field[3], double point[3],
                                       int *polarity, double *latitude, double *longitude);
 
@@ -296,10 +296,10 @@ PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, pa
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
-/* Finds the background of each sweep: a rate of pseudo-counts that is the same at all energies. The rows of
- * highest energy show it, six or less. They are explained by a background and by electrons that fall with a
- * power of the energy. A row may be off by its counting error and 11 %. Without the background the rows must
- * fit worse by 9, as a chi-square. rate: n, counts/s of a cell; 0: none is seen. */
+/* Finds the background of each sweep: a rate of pseudo-counts that is the same at all energies. The three to
+ * six rows of highest energy show it. They are explained by a background and by electrons that fall with a
+ * power of the energy. A row may be off by its counting error and 11 %. A background is seen if the rows fit
+ * worse without it, by at least 9 as a chi-square. rate: n, counts/s of a cell; 0: none is seen. */
 PARITAS_API paritas_status paritas_er_find_background(paritas_context *context, const paritas_er_day *day,
                                                       const double theta[PARITAS_SWEEP_CELLS], double *rate);
 /* Subtracts rates (n) that were found. Fluxes may become negative. */
@@ -313,7 +313,7 @@ PARITAS_API paritas_status paritas_er_mask_counts(paritas_context *context, pari
                                                   const double theta[PARITAS_SWEEP_CELLS], double least);
 
 #define PARITAS_ER_ENUMERATIONS(ENUMERATION)                                        \
-    ENUMERATION(paritas_er_unit, PARITAS_ER_UNIT_LIST, "What a reason is said of.") \
+    ENUMERATION(paritas_er_unit, PARITAS_ER_UNIT_LIST, "What a reason applies to.") \
     ENUMERATION(paritas_er_reason, PARITAS_ER_REASON_LIST, "Why a cell, a row or a sweep is masked.")
 PARITAS_ER_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 

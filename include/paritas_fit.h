@@ -18,7 +18,7 @@ extern "C" {
 typedef enum paritas_fit_status { PARITAS_FIT_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_fit_status;
 #define PARITAS_FIT_STATUS_COUNT (0 PARITAS_FIT_STATUS_LIST(PARITAS_COUNT_ITEM))
 
-/* Methods of minimisation. A minimum of the last two converged only if the exact Hessian confirms it.
+/* Methods of minimisation. A fit by one of the last two converged only if the exact Hessian confirms it.
  *   newton   exact gradient and Hessian
  *   lbfgsb   Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16 (1995) 1190
  *   de       differential evolution, Storn, Price, J. Global Optimization 11 (1997) 341. With more than about
@@ -155,18 +155,19 @@ typedef struct paritas_fit_answers {
  * start at random around it, start k at the same point for any N. A fit that failed below the lowest minimum
  * continues from where it ended, also by another method.
  *
- * A job whose data no fit can have is non_finite, with NaN for all numbers; its `states` say nothing. That
- * is NaN, infinity, a negative count, or templates that no job may have. paritas_error_message says why, of
- * the last such job. The other jobs are fitted.
+ * Data that cannot be fitted are NaN, infinity, a negative count, or templates that no job may have. Such a
+ * job is non_finite, with NaN for all numbers; its `states` say nothing. paritas_error_message has the reason
+ * for the last such job. The other jobs are fitted.
  *
- * INVALID_ARGUMENT: a job whose start or bounds no fit can have; the message names them and the job, counted
- * from 0 ("job 3: ..."). */
+ * INVALID_ARGUMENT: bounds that are no interval, or a start that is not finite or lies outside of them. The
+ * message names the parameter and the job, counted from 0 ("job 3: ..."). */
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        const paritas_fit_answers *answers);
 
-/* Fits a job from `point`, and goes on with Newton's steps in f64 until rounding ends them. Twice the NLL
- * does not feel these steps, but parameters do. `point` (parameter_count) receives the minimum. */
+/* Fits a job from `point`, and goes on with Newton's steps in f64 until rounding ends them. These steps still
+ * change the parameters, although twice the NLL stays the same. `point` (parameter_count) receives the
+ * minimum. */
 PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
                                               const paritas_job *job, double *point);
 
@@ -174,7 +175,7 @@ PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const pa
  * observed. */
 typedef struct paritas_outside_bin {
     const char *channel; /* NULL: a model without channels */
-    size_t bin;          /* of the channel, from 0; without channels of all main data */
+    size_t bin;          /* from 0 within the channel; in a model without channels, within all main data */
     double rate, observed;
 } paritas_outside_bin;
 
@@ -183,7 +184,8 @@ typedef struct paritas_outside_bin {
 PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model,
                                                 const double *point, const double *data, size_t room,
                                                 paritas_outside_bin *bins, size_t *n);
-/* Says it: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for `room` bytes. */
+/* Describes such a bin: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for
+ * `room` bytes. */
 PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
 
 /* The parameter whose MINOS errors are asked for, and the converged fit of the job. */

@@ -74,10 +74,10 @@ PARITAS_API void paritas_shared_fits_free(paritas_shared_fits *shared); /* NULL 
            "auxiliary data follow the row's templates")
 
 /* Options of paritas_differentiate. Start from PARITAS_GRADIENT_OPTIONS_DEFAULT.
- *   shared      Fits of q, z and limits take their curvature from here, as toys do. Limits of all rows are
- *               then searched for together. A row that they do not finish is fitted on its own. For rows
- *               similar to the data it was made of. Results do not depend on the batch; their last digits
- *               differ from those without
+ *   shared      Fits of q, z and limits take their curvature from here, as toys do. This is fast for rows
+ *               similar to the data it was made of. Limits of all rows are then searched for together. A row
+ *               that these fits do not finish is fitted on its own. Results do not depend on the batch. They
+ *               differ in the last digits from results without `shared`
  *   aux_follow  Auxiliary data of the rows are not read. They are those that the row's templates suggest
  *               (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by
  *               auxiliary data is 0 */
@@ -89,8 +89,8 @@ typedef struct paritas_gradient_options {
     PARITAS_OPTIONS_DEFAULTS(paritas_gradient_options, PARITAS_GRADIENT_OPTIONS)
 
 /* Where the answers go, k outputs a row. All arrays are the caller's; only `values` is required, and a NULL
- * array is not computed. A row has few outputs, so Jacobians come whole: what a backward pass weights later
- * needs no fit. */
+ * array is not computed. Jacobians are whole, because a row has few outputs. So a backward pass can weight
+ * them later without another fit. */
 typedef struct paritas_gradient {
     size_t size;
     double *values;               /* n x k */
@@ -101,20 +101,20 @@ typedef struct paritas_gradient {
 #define PARITAS_GRADIENT_DEFAULT PARITAS_INIT(paritas_gradient)
 
 /* The quantity of `options` for n data rows, and its derivatives.
- *   job    start, bounds and fixed flags of all fits (NULL: the model's own). Its data are all rows' where
- *          `data` is NULL. `shared` must be made of the same model, bounds and flags
+ *   job    start, bounds and fixed flags of all fits (NULL: the model's own). If `data` is NULL, all rows
+ *          have the job's data. `shared` must be made of the same model, bounds and flags
  *   at     likelihoods: n points of parameter_count; q, z, q_asimov, z_asimov and cls: n values of mu (NULL:
  *          1; q0 tests 0 and takes none); limits: nothing
  *   data   n data rows
- * A row without an answer has NaN in all its values and derivatives, and a status. Other rows have the same
- * bits as without it. The call does not fail:
- *   - a fit that does not converge
+ * A row without an answer has NaN in all its values and derivatives. Other rows have the same bits as without
+ * it, and the call does not fail. The row's status says why:
+ *   - a fit's own: that fit did not converge
  *   - non_finite: a number of the row is not finite, a count is negative, or no job may have its templates
  *     ("templates" in paritas_model.h). paritas_error_message names channel and bin of the last of these rows
  *   - no_progress: derivatives of limits where the model has several minima and the fits end in another one
- * A limit that does not exist is NaN too, but an answer. INVALID_ARGUMENT: options that name nothing; a mu
- * outside its bounds; derivatives by rows for another family of models; wrong data of the job itself. Memory
- * does not depend on n, except for the caller's arrays. */
+ * A limit that does not exist is NaN too, but an answer. INVALID_ARGUMENT: an unknown quantity or statistic;
+ * a mu outside its bounds; derivatives by rows for another family of models; wrong data of the job itself.
+ * Memory does not depend on n, except for the caller's arrays. */
 PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
                                                  const paritas_gradient_options *options,
                                                  const paritas_job *job, size_t n, const double *at,

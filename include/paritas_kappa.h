@@ -25,7 +25,7 @@ extern "C" {
 
 /* ---- kappa distributions ------------------------------------------------------------------------ */
 
-/* A distribution. These three numbers do not grow, so they have no size. */
+/* A distribution. This struct does not grow, so it has no `size`. */
 #define PARITAS_KAPPA_PLASMA_FIELDS(FIELD, R)                         \
     FIELD(R, double, density, , "density", "1/m^3", "from 1 to 1e15") \
     FIELD(R, double, kappa, , "kappa", "", "above 1.5, at most 1000") \
@@ -94,7 +94,7 @@ typedef struct paritas_spectrum_request {
     /* n: background in the fluxes, counts/s of a cell (paritas_er_find_background). NULL: none. A grid of
      * another instrument takes none: its exposures do not tell the time */
     const double *rate;
-    double *background; /* n x 15: omnidirectional flux of it, which `omni` is less; may be NULL */
+    double *background; /* n x 15: its omnidirectional flux, already subtracted from `omni`; may be NULL */
 } paritas_spectrum_request;
 #define PARITAS_SPECTRUM_REQUEST_DEFAULT PARITAS_INIT(paritas_spectrum_request)
 
@@ -107,13 +107,13 @@ PARITAS_API paritas_status paritas_kappa_spectrum(paritas_context *context,
 
 /* What a fit minimises. mu = sensitivity x model, N = sensitivity x flux.
  *   counts    twice the negative log-likelihood above its value at mu = N. Counts N have mean mu and variance
- *             mu + (systematic mu)^2 (negative binomial; Poisson where systematic is 0). A row without a
- *             count did not measure with probability `dead`; else it is a row like the others. So it says
- *             something where little was expected, and decides nothing where much was
+ *             mu + (systematic mu)^2 (negative binomial; Poisson where systematic is 0). With probability
+ *             `dead` a row did not measure, and has no count for that reason. So an empty row tells something
+ *             where few counts were expected, and decides nothing where many were
  *   original  sum of [w (ln(model + 1e-6) - ln(flux + 1e-6))]^2, to compare with fits made that way, with
  *             w = 1 / (s + 1e-6), s = e / (flux + 1e-6) + 1e-6,
  *             e = flux / (N + 1e-6) x sqrt(N + (0.05^2 + 0.1^2) N^2), pseudo-counts N. A row without a count
- *             gets the weight 5e5 and decides the fit. In f32 the polish does all of it
+ *             gets the weight 5e5 and decides the fit. Contexts in f32 fit these on the host in f64
  *   none      the same with w = 1; errors are scaled by the residuals */
 #define PARITAS_KAPPA_WEIGHTS_LIST(ITEM)                                                       \
     ITEM(PARITAS_KAPPA_WEIGHTS_COUNTS, 0, "counts", "likelihood of counts")                    \
@@ -129,9 +129,9 @@ typedef enum paritas_kappa_weights { PARITAS_KAPPA_WEIGHTS_LIST(PARITAS_ENUMERAT
          "energy")
 typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERATOR) } paritas_kappa_density;
 
-/* The model is folded with Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). They
- * are summed over the spectrum's own energies, each row to 1. Energies a factor of 1.64 apart sample a
- * Gaussian of 0.21 coarsely: it smears with 60 % of the true variance. */
+/* The model is folded with Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). The
+ * sums go over the spectrum's own energies; the weights of each row add up to 1. Energies a factor of 1.64
+ * apart sample a Gaussian of 0.21 coarsely: it smears with 60 % of the true variance. */
 #define PARITAS_KAPPA_OPTIONS(OPTION, OTHER, S)                                                             \
     OPTION(S, paritas_kappa_weights, weights, PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_NO_BOUND,               \
            PARITAS_NO_BOUND, "--weights", "",                                                               \
@@ -153,7 +153,7 @@ typedef enum paritas_kappa_density { PARITAS_KAPPA_DENSITY_LIST(PARITAS_ENUMERAT
     OPTION(S, double, systematic, 0.11180339887498949, PARITAS_FROM(0.0), PARITAS_TO(10.0), "--systematic", \
            "", "relative error of each row in addition to its counting error")                              \
     OPTION(S, double, dead, 0.05, PARITAS_FROM(0.0), PARITAS_BELOW(1.0), "--dead", "",                      \
-           "probability that a row without a count did not measure")                                        \
+           "probability that a row did not measure, and has no count for that reason")                      \
     OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "", "of a fit; 0: 100")
 
 /* Options of fits. Start from PARITAS_KAPPA_OPTIONS_DEFAULT. */
@@ -229,8 +229,7 @@ PARITAS_API paritas_status paritas_kappa_fit(paritas_context *context, const par
                                              const paritas_kappa_options *options,
                                              paritas_kappa_result *results);
 /* What a fit minimises, at n_points points, the same for every spectrum. misfit: n x n_points, NaN where no
- * row is left. If the density is held at the estimate, the
- * points' densities are not read. */
+ * row is left. If the density is held at the estimate, the points' densities are not read. */
 PARITAS_API paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spectra *spectra,
                                                 const paritas_kappa_options *options, size_t n_points,
                                                 const paritas_kappa_plasma *points, double *misfit);
@@ -243,11 +242,10 @@ PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, doub
 
 /* How the currents in shade are integrated.
  *   converged  to rounding
- *   sums       trapezoids on 500 energies from 1 to 20000 eV. They begin at the first one not below |U|, so
- *              the current
- *              jumps where U passes one. The root is what Brent's method finds to 1e-3 V between 0 V and
- *              -1500 V (or 1.5, 1.5^2 .. 1.5^10 times that). To compare with potentials made that way: in hot
- *              plasma they differ by 10 V */
+ *   sums       trapezoids on 500 energies from 1 to 20000 eV. They begin at the first energy not below |U|,
+ *              so the current jumps where U passes an energy. Brent's method finds the root to 1e-3 V,
+ *              between 0 V and -1500 V (or 1.5, 1.5^2 .. 1.5^10 times that). For comparison with potentials
+ *              made that way: in hot plasma they differ by 10 V */
 #define PARITAS_CURRENTS_LIST(ITEM)                                           \
     ITEM(PARITAS_CURRENTS_CONVERGED, 0, "converged", "integrals to rounding") \
     ITEM(PARITAS_CURRENTS_SUMS, 1, "sums", "sums over 500 energies, for comparison")
@@ -340,8 +338,7 @@ PARITAS_API double paritas_secondary_yield(double energy);
 PARITAS_API double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper);
 /* Currents of electrons, secondaries and ions of a spacecraft in shade, at n_potentials potentials (V), the
  * same for all n plasmas. Their spectra were measured at the spacecraft. currents: n x n_potentials x 3,
- * A/m^2. NaN where the potential would leave the plasma without temperature: at and below -(kappa - 1.5) T.
- * */
+ * A/m^2. NaN at and below -(kappa - 1.5) T, where the plasma would be left without temperature. */
 PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size_t n,
                                                   const paritas_kappa_plasma *plasma,
                                                   const paritas_potential_options *options,
@@ -362,9 +359,9 @@ PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context
                                                         paritas_potential *results);
 /* The same from spectra: fit, then potential. In sunlight the spectrum is fitted again and again with all
  * energies less the potential (rows at or below it are masked). A shifted kappa distribution is another kappa
- * distribution: a spectrum alone does not tell its shift, the balance of currents does. In cold and tenuous
- * plasma, beyond about 25 V, more than one shift may do: the lowest is found. There may be none, because fits
- * jump where a row falls below the potential and from one minimum to another: such spectra are NOT_SETTLED.
+ * distribution: the balance of currents tells the shift, a spectrum alone does not. In cold and tenuous
+ * plasma, beyond about 25 V, more than one shift may balance: the lowest is found. Or none does, because fits
+ * jump where a row falls below the potential, or from one minimum to another. Such spectra are NOT_SETTLED.
  * fits: n, the last fit of each: in sunlight the plasma's distribution, in shade the one at the spacecraft.
  * Options may be NULL. results: n. */
 PARITAS_API paritas_status paritas_spacecraft_potential_of_spectra(

@@ -12,13 +12,14 @@
  * (Halekas et al., J. Geophys. Res. 113 (2008) A09102, par. 37; Lillis et al., 2008). Inside the cone only a
  * background is left. A beam of electrons that the surface accelerates may stand along the field.
  *
- * The misfit is a step function of (U, r). Its minimum is a polygon, the plateau, not a point: the extent of
- * the plateau is what the data can say. The exact search has no start and no seed. It proves:
+ * The misfits halekas and lillis are step functions of (U, r). Their minimum is a polygon, the plateau, not a
+ * point: the data cannot tell its points apart. The misfit of counts is smooth, so its plateau is one point.
+ * The exact search has no start and no seed. It proves:
  *   without a beam   no point has a lower misfit, except on plateaus narrower than rounding
- *   with a beam      no plateau that it left out has one, whatever its beam. U and A of the best beam within
- *                    a plateau are numerical: descents from a scan
- * The proof holds to 1e-6 (1 + misfit) in f64, and to 2e-5 (1 + misfit) in f32 on devices. Cells at right
- * angles to the field are in no cone: cosines from -1e-8 on, in f32 from -2e-4.
+ *   with a beam      all other plateaus have misfits at least as large, with any beam. U and A of the best
+ *                    beam within a plateau are numerical: descents from a scan
+ * The proof holds to 1e-6 (1 + misfit) in f64, and to 2e-5 (1 + misfit) in f32 on devices, of counts to 1e-4.
+ * Cells at right angles to the field are in no cone: cosines from -1e-8 on, in f32 from -2e-4.
  *
  * A sweep has up to 32 energies (rows), each with up to 512 directions (cells), of any instrument.
  * Arrays go sweep by sweep, row by row. The rules of paritas.h hold.
@@ -51,9 +52,8 @@ typedef struct paritas_sweeps {
      * paritas_losscone_channels. The folded edge is their mean. NULL, or a row that does not fall: 1 +
      * response_width {1, 1/2, 0, -1/2, -1} */
     const double *channel;
-    /* n x rows x cells: counts that a normalised flux of 1 stands for. With them confidence sets and the
-     * bootstrap know where the noise is; how large it is in all, residuals tell. NULL, or not above 0:
-     * unknown */
+    /* n x rows x cells: counts that a normalised flux of 1 stands for. They tell confidence sets and the
+     * bootstrap which cells are noisy; residuals tell the size of the noise. NULL, or not above 0: unknown */
     const double *counts;
     const double *background; /* n x rows: normalised flux that was subtracted; NULL: none */
     /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
@@ -63,8 +63,8 @@ typedef struct paritas_sweeps {
     /* n x rows x cells: measured counts, background included. With them and `counts` the folded edge has a
      * likelihood of counts. NULL: none; NaN, or above 1e12: the cell is masked there */
     const double *measured;
-    /* n: relative scatter of cells beside counting, at least: of calibration, and of counts that were stored
-     * coarsely. NULL, or not a positive number: 0.015 */
+    /* n: least relative scatter of cells beyond counting: from calibration, and from counts stored coarsely.
+     * NULL, or not a positive number: 0.015 */
     const double *scatter;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
@@ -147,7 +147,8 @@ typedef enum paritas_losscone_search {
            "seed of de and of the bootstrap")                                                               \
     OPTION(S, uint64_t, first, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "", "",                               \
            "number of the first sweep given: a sweep has the same random numbers in any batch")             \
-    OPTION(S, unsigned, population, 50, PARITAS_FROM(4), PARITAS_TO(1024), "--population", "", "of de")     \
+    OPTION(S, unsigned, population, 50, PARITAS_FROM(4), PARITAS_TO(1024), "--population", "",              \
+           "population size of de")                                                                         \
     OPTION(S, unsigned, generations, 500, PARITAS_NO_BOUND, PARITAS_TO(1000000), "--generations", "",       \
            "generations of de, at most")
 #define PARITAS_LOSSCONE_SET_OPTIONS(OPTION, OTHER, S)                                                      \
@@ -281,14 +282,15 @@ typedef struct paritas_confidence {
 } paritas_confidence;
 
 /* Confidence sets around results that paritas_losscone_fit found exactly.
- *   thresholds   n; NULL: 4 s^2, with the folded response and `channel` 6 s^2. s^2 is the mean square of the
- *                noise where the cells tell U, at least misfit / (cells - 3); without counts that
+ *   thresholds   n; NULL: 3.84 excess min(excess, 3) for the method counts. For the others it is 4 s^2, with
+ *                the folded response and `channel` 6 s^2. s^2 is misfit / (cells - 3), or, with `counts`, the
+ *                mean square of the noise where the cells tell U if that is larger
  *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.05 V because its plateaus are
  *                narrow. More if the bounds are wide. The plateau always belongs to the set
  *   sets         n
- * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V: the edges stand still. The slope of a
- * sweep comes from a least squares fit of U and ln r to its edges. Intervals of half width h become
- * sqrt(h^2 + e^2) wide, with e = slope potential_errors potential_error. */
+ * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V, since the edges stay where they are.
+ * The slope of a sweep comes from a least squares fit of U and ln r to its edges. An interval of half width h
+ * gets the half width sqrt(h^2 + e^2), with e = slope potential_errors potential_error. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
                                                        const paritas_losscone_options *options,
                                                        const paritas_losscone_result *results,
@@ -297,9 +299,10 @@ PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context,
 
 /* Thresholds for confidence sets of coverage `level`, by the parametric bootstrap. Each draw is the model at
  * the plateau's centre (with the best amplitude there) and noise of the size of the residuals. It is fitted
- * again; the misfit at the true U above its minimum is noted. The threshold is the level's quantile. If a
- * draw's search reaches the limit of boxes, the largest possible value is noted: the threshold may be too
- * high, not too low. thresholds: n, NaN where there is no fit. */
+ * again; the misfit at the true U above its minimum is noted. The threshold is the level's quantile times a
+ * measured factor: 1.2, with the folded response and `channel` 1.45. If a draw's search reaches the limit of
+ * boxes, the largest possible value is noted: the threshold may be too high, not too low. thresholds: n, NaN
+ * where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
                                                       const paritas_losscone_options *options,
                                                       const paritas_losscone_result *results, unsigned draws,
@@ -327,9 +330,9 @@ typedef struct paritas_losscone_sets {
 #define PARITAS_LOSSCONE_SETS_DEFAULT \
     {sizeof(paritas_losscone_sets), PARITAS_CONFIDENCE_KIND_RESIDUALS, 0.0, 0.0, 0.68, 40}
 
-/* Fits every sweep with the options' response, and makes the sets. The folded model has no beam. Fits by
- * differential evolution have no plateau: its ends are NaN. results, confidence: n; confidence may be NULL
- * without sets. */
+/* Fits every sweep with the options' response, and makes the sets. The folded model has no beam. With the
+ * bootstrap the method auto is halekas. Fits by differential evolution have no plateau: its ends are NaN.
+ * results, confidence: n; confidence may be NULL without sets. */
 PARITAS_API paritas_status paritas_losscone_answer(paritas_context *context, const paritas_sweeps *sweeps,
                                                    const paritas_losscone_options *options,
                                                    const paritas_losscone_sets *sets,
@@ -341,10 +344,12 @@ PARITAS_API void paritas_losscone_options_of(const paritas_losscone_options *giv
                                              paritas_losscone_options *options);
 /* Nonzero: the result has numbers. */
 PARITAS_API int paritas_losscone_fitted(const paritas_losscone_result *result);
-/* The response with the lesser misfit, of two fits of a sweep; -1: not both have a fit. A fit may be NULL. */
+/* The response that fits a sweep better: of the lesser deviance if both fits have one, else of the lesser
+ * misfit. -1: one of them is NULL or has no numbers. */
 PARITAS_API int paritas_losscone_preferred(const paritas_losscone_result *hard,
                                            const paritas_losscone_result *folded);
-/* Quality of a sweep: of the preferred fit, where there are two, else of the hard one. One may be NULL. */
+/* Quality of a sweep: of the preferred fit. If none is preferred, of the hard one, or of the other if that is
+ * NULL. */
 PARITAS_API unsigned paritas_losscone_flags(const paritas_losscone_result *hard,
                                             const paritas_losscone_result *folded);
 
@@ -387,11 +392,12 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
                                                       double *normalised);
 /* Energies of channels for the folded edge, weighted by the measured spectrum: for `sweeps.channel`. A
  * channel is a Gaussian in ln E whose half width at half maximum is the options' response_width, times the
- * flux. ln flux is the parabola in ln E nearest to the row and three rows to each side. The five energies
- * part the channel where the mean over it falls from one of the six levels to the next. `sweeps`: their
- * fluxes and channels are not read. flux: n x rows x cells, measured, NaN where there is none; incident cells
- * at energies above the spacecraft's potential count. channel: n x rows x 5, over the row's energy, falling;
- * NaN where there is no spectrum */
+ * flux. ln flux is the parabola in ln E nearest to the row and its neighbours: seven rows in all, for counts
+ * three. The mean of the folded edge over five energies has six levels. Each energy lies where the mean over
+ * the whole channel is halfway, in logarithms, between two of them. `sweeps`: their fluxes and channels are
+ * not read. flux: n x rows x cells, measured, NaN where there is none; incident cells at energies above the
+ * spacecraft's potential count. channel: n x rows x 5, over the row's energy, falling; NaN where there is no
+ * spectrum */
 PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *sweeps,
                                                      const paritas_losscone_options *options,
                                                      const double *flux, double *channel);

@@ -63,7 +63,7 @@ typedef enum paritas_histosys_code { PARITAS_HISTOSYS_CODE_LIST(PARITAS_ENUMERAT
     ITEM(PARITAS_TEMPLATE_SHAPESYS, 6, "shapesys", "absolute uncertainties of a shapesys there")
 typedef enum paritas_template_kind { PARITAS_TEMPLATE_KIND_LIST(PARITAS_ENUMERATOR) } paritas_template_kind;
 
-/* A template: as many numbers as the channel has bins; of a normsys one. */
+/* A template: one number for each bin of the channel, or a single one for a normsys. */
 typedef struct paritas_template {
     paritas_template_kind kind;
     const char *channel, *sample;
@@ -150,8 +150,8 @@ PARITAS_API const char *paritas_model_parameter_name(const paritas_model *model,
 PARITAS_API paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model,
                                                          const char *name, size_t *index);
 PARITAS_API ptrdiff_t paritas_model_poi_index(const paritas_model *model); /* -1: none */
-/* Parameters of interest that the measurement lists (`pois` of its config); paritas_model_poi_index
- * has the first. Named in the options: it alone. */
+/* Parameters of interest that the measurement lists (`pois` of its config); paritas_model_poi_index has the
+ * first. If the options name one, it is the only one. */
 PARITAS_API size_t paritas_model_poi_count(const paritas_model *model);
 PARITAS_API const size_t *paritas_model_pois(const paritas_model *model); /* poi_count, owned by the model */
 /* Arrays of parameter_count entries, owned by the model. */
@@ -196,10 +196,11 @@ PARITAS_API paritas_status paritas_model_digest(paritas_context *context, const 
  * (absolute uncertainties over the sum of the rates that carry them) and tau of shapesys follow from the row.
  * Auxiliary data are data, taken as given.
  *
- * A bin without a constraint has a fixed parameter, which is decided when the model is made. So a row is
- * INVALID_ARGUMENT if its numbers change which bins have a constraint, unless the measurement itself says
- * whether the parameter is fixed. hi and lo of a normsys must be positive. Suggested starts, bounds and
- * constraint widths come from the workspace. Toys of such models are INVALID_ARGUMENT. */
+ * A bin without a constraint has a fixed parameter, which is decided when the model is made. So no job may
+ * have a row whose numbers change which bins have a constraint, unless the measurement itself says whether
+ * the parameter is fixed. hi and lo of a normsys must be positive. paritas_fit and paritas_differentiate
+ * answer such a row with the status non_finite; for other functions it is INVALID_ARGUMENT. Suggested starts,
+ * bounds and constraint widths come from the workspace. Toys of such models are INVALID_ARGUMENT. */
 
 /* How many numbers all templates have together; 0: the model has none. */
 PARITAS_API size_t paritas_model_template_count(const paritas_model *model);

@@ -17,8 +17,8 @@
  *     OPTION(S, type, name, otherwise, lower, upper, word, unit, doc)
  *                               otherwise     the default
  *                               lower, upper  PARITAS_FROM(0.0), PARITAS_BELOW(1.0), PARITAS_NO_BOUND, ...
- *                               word          "--seed": the program's option; "": it has none, or its own.
- *                                             Python's keyword is the name
+ *                               word          "--seed": the program's option; "": the program has none, or
+ *                                             describes it itself. Python's keyword is the name
  *     OTHER(S, type, name, doc) an argument that is no number: NULL or 0 by default
  *
  * Structs grow. Each one that a caller hands over or receives begins with its `size`. The caller sets it:

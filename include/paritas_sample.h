@@ -24,7 +24,7 @@ extern "C" {
     ITEM(PARITAS_PRIOR_UNIFORM, 3, "uniform", "its lower and its upper edge")
 typedef enum paritas_prior_kind { PARITAS_PRIOR_LIST(PARITAS_ENUMERATOR) } paritas_prior_kind;
 
-/* The prior of one parameter, beside a constraint that it may have. Bounds cut it. */
+/* The prior of one parameter. It multiplies the parameter's constraint, if there is one. Bounds cut it. */
 typedef struct paritas_prior {
     size_t parameter;
     paritas_prior_kind kind;

@@ -49,7 +49,7 @@ typedef struct paritas_simplify_options {
  * A fit at 0 for all parameters of interest finds the background, in the channels of `control` and with
  * constraints, from one start. Parameters are normal around it with its covariance. Without control channels
  * they are normal around the constraints' centres, with their widths. With `postfit` the fit is to all
- * channels. Data that are tested again then count twice.
+ * channels. If you then test the same data, they count twice.
  *
  * The document's keys, by N bins in the order of channels:
  *   channels       [{name, bins}]

@@ -235,9 +235,9 @@ typedef struct paritas_contour_request {
     PARITAS_OPTIONS_DEFAULTS(paritas_contour_request, PARITAS_CONTOUR_REQUEST_OPTIONS)
 
 /* Confidence regions of two parameters: q = -2 ln(1 - level), the quantile of chi-squared with 2 degrees of
- * freedom. A contour is met on n_points rays from the best fit, evenly spread where the covariance is a
- * circle. From a best fit at a bound they leave on the inner side, the first and the last along the bound.
- * Each point has q to 1e-6 of the quantile. A ray that meets a bound first ends there. If a region has
+ * freedom. Each contour is found on n_points rays from the best fit, evenly spread where the covariance is a
+ * circle. From a best fit at a bound the rays leave on the inner side, the first and the last along the
+ * bound. Each point has q to 1e-6 of the quantile. A ray that meets a bound first ends there. If a region has
  * several parts or bays, a ray finds one of its crossings. */
 PARITAS_API paritas_status paritas_contour(paritas_context *context, const paritas_model *model,
                                            const paritas_job *job, const paritas_contour_request *request);
@@ -264,8 +264,8 @@ typedef struct paritas_ranking_entry {
 PARITAS_API paritas_status paritas_constraint_centres(paritas_context *context, const paritas_model *model,
                                                       const double *data, double *centres);
 
-/* Impacts of all parameters that are not fixed, largest first. `entries` has parameter_count places; *n: how
- * many are used. */
+/* Impacts on the parameter of interest of all other parameters that are not fixed, largest first. `entries`
+ * has parameter_count places; *n: how many are used. */
 PARITAS_API paritas_status paritas_ranking(paritas_context *context, const paritas_model *model,
                                            const paritas_job *job, paritas_ranking_entry *entries, size_t *n);
 
@@ -304,7 +304,7 @@ PARITAS_API paritas_status paritas_breakdown(paritas_context *context, const par
                                              paritas_breakdown_group *groups);
 
 /* Sets members[i] of each parameter whose name `pattern` matches, all of it: * stands for any text, ? for one
- * letter, other letters for themselves. Leaves the other flags. NOT_FOUND: it matches no parameter. */
+ * byte, other bytes for themselves. Leaves the other flags. NOT_FOUND: it matches no parameter. */
 PARITAS_API paritas_status paritas_match_parameters(paritas_context *context, const paritas_model *model,
                                                     const char *pattern, unsigned char *members);
 
@@ -336,11 +336,11 @@ typedef struct paritas_global_result {
 } paritas_global_result;
 
 /* Parts of the POI's error by what fluctuates: each auxiliary datum and the main data (global observables,
- * arXiv:2307.04007). The best fit's derivatives by the data times their standard deviations, from the exact
- * second derivatives at one fit: nothing is fitted again. A measurement has the sigma of its constraint, on
- * the side where it lies. A count, main or auxiliary, has its root. Parts add up in quadrature. `sum` is
- * `total` if the data are those expected at the best fit. It is also if rates are linear in the parameters
- * and constraints are normal or Poisson.
+ * arXiv:2307.04007). The part of a datum is its standard deviation times the derivative of the best fit by
+ * it. Derivatives come from the exact second derivatives at one fit: nothing is fitted again. A measurement
+ * has the sigma of its constraint, on the side where it lies. A count, main or auxiliary, has its root. Parts
+ * add up in quadrature. `sum` equals `total` if the data are those expected at the best fit. They are equal,
+ * too, if rates are linear in the parameters and constraints are normal or Poisson.
  *   members   n_groups rows of parameter_count flags; the POI's is not set
  *   entries   parameter_count places, of which result->sources are used: the largest impact first
  *   groups    n_groups impacts: the roots of their members' sums of squares
@@ -450,8 +450,8 @@ typedef struct paritas_compatibility_result {
 /* Do groups of channels agree on the parameter of interest? `separate`: the model of the same workspace after
  * paritas_workspace_split. Its parameters of interest, in their order, have the rows of `groups`
  * (paritas_model_poi_count; may be NULL). `job` is of `model`. All other parameters are common. A parameter
- * of interest that the job fixes is compared with free ones. The statistic is chi-squared with many
- * events. */
+ * of interest that the job fixes is compared with free ones. With many events the statistic follows
+ * chi-squared. */
 PARITAS_API paritas_status paritas_compatibility(paritas_context *context, const paritas_model *model,
                                                  const paritas_job *job, const paritas_model *separate,
                                                  paritas_compatibility_result *result,

@@ -18,7 +18,7 @@ typedef struct paritas_sweep_grid {
 } paritas_sweep_grid;
 
 /* Counts of a cell = flux x geometric factor x energy x the cell's time. The archive does not publish the
- * counts: these two numbers make pseudo-counts. */
+ * counts: geometric factor and accumulation time make pseudo-counts of its fluxes. */
 #define PARITAS_SWEEP_GEOMETRIC_FACTOR 0.02 /* cm^2 sr */
 #define PARITAS_SWEEP_DEAD_TIME 1e-7        /* s after a count; an assumption */
 #define PARITAS_SWEEP_ACCUMULATION 2.5      /* s of a row, which the cells of a ring share */

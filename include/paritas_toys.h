@@ -143,16 +143,18 @@ typedef struct paritas_hypotest_toys_result {
 
 /* Tests mu by toys, as pyhf's ToyCalculator does. The other hypothesis is 0 (for q0, which tests 0, it is 1).
  * Toys are drawn around the conditional fits to the observed data at both, and each gets a free and a
- * conditional fit. Cancelled by `progress` or `take`: CANCELLED, with the store as far as it got.
+ * conditional fit. If `progress` or `take` cancels: CANCELLED, and the store keeps the toys that are
+ * finished.
  *
- * options->importance: toys are drawn at several strengths, at the conditional fit there, as many at each.
- * The last one, near the best fit, has the nuisance parameters of the tested value. It is left out where
- * these are the best fit's, at less than two standard deviations, and where strengths are given. A toy has
- * the weight p_H / mean of p_j, by probabilities of its data at these points (the balance heuristic: Veach,
- * Guibas, SIGGRAPH 1995). A p-value is the mean weight of toys with at least the observed statistic. The mean
- * of all weights, which is 1, serves as a control variate (Owen, Zhou, J. Am. Stat. Assoc. 95 (2000) 135).
- * Errors come from the variances at each strength. NOT_CONVERGED: a p-value that the answer needs rests on an
- * effective number of toys below 25. The answer's p-values are then NaN. A shard's are, without an error. */
+ * options->importance: toys are drawn at several strengths, equally many at the conditional fit of each. The
+ * last strength, near the best fit, has the nuisance parameters of the tested value. It is left out if these
+ * equal the best fit's, or if the tested value is less than two standard deviations from it. Given strengths
+ * have no such addition. A toy has the weight p_H / mean of p_j, by probabilities of its data at these points
+ * (the balance heuristic: Veach, Guibas, SIGGRAPH 1995). A p-value is the mean weight of toys with at least
+ * the observed statistic. The mean of all weights, which is 1, serves as a control variate (Owen, Zhou, J.
+ * Am. Stat. Assoc. 95 (2000) 135). Errors come from the variances at each strength. NOT_CONVERGED: a p-value
+ * that the answer needs rests on an effective number of toys below 25. The answer's p-values are then NaN. In
+ * a shard they are NaN, too, but the call succeeds. */
 PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
                                                  const paritas_job *job, paritas_test_statistic statistic,
                                                  double mu, const paritas_toys_options *options,
@@ -229,11 +231,12 @@ typedef struct paritas_limit_toys_result {
     PARITAS_LIMIT_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
 } paritas_limit_toys_result;
 
-/* Upper limits by toys. Values of mu are tested where they matter, from the asymptotic limits on. Toys are
- * added where a curve's error needs them; toy t has the same random numbers at every value. Errors hold
+/* Upper limits by toys. Values of mu are tested where they matter, beginning at the asymptotic limits. Toys
+ * are added where a curve's error needs them; toy t has the same random numbers at every value. Errors hold
  * whatever the correlation between tested values. options->n is the most toys of each value and hypothesis;
- * 0: PARITAS_LIMIT_TOYS. A store keeps all tested values. To go on with it, also with more toys or another
- * rtol, gives what a run without interruption gives. A limit cannot be cut into shards: INVALID_ARGUMENT. */
+ * 0: PARITAS_LIMIT_TOYS. A store keeps all tested values. A run that goes on with it, also with more toys or
+ * another rtol, answers as a run without interruption. A limit cannot be cut into shards:
+ * INVALID_ARGUMENT. */
 PARITAS_API paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
                                               const paritas_job *job,
                                               const paritas_limit_toys_request *request,
@@ -268,8 +271,8 @@ typedef struct paritas_look_elsewhere_point {
         "count how often q0 rises above this value from point to point, along a line of points; 0: do not") \
     OTHER(S, paritas_look_elsewhere_point *, points, "receives n_points answers")
 
-/* Signals at n_points points, for example masses. Start from PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT. Points
- * that do not stand in order along a line have no upcrossings that mean something. */
+/* Signals at n_points points, for example masses. Start from PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT.
+ * Upcrossings mean something only if the points are in order along a line. */
 typedef struct paritas_look_elsewhere_request {
     size_t size;
     PARITAS_LOOK_ELSEWHERE_REQUEST_OPTIONS(PARITAS_OPTION_MEMBER, PARITAS_OTHER_MEMBER, )
@@ -310,9 +313,9 @@ typedef struct paritas_look_elsewhere_result {
 } paritas_look_elsewhere_result;
 
 /* Global significance of the largest excess among the points. Toys are drawn from the background fitted to
- * the data. All points see the same main data of a toy. The name of its parameter gives each auxiliary datum
- * its random number. So points share the draw of a common parameter, and a signal's parameters have their own
- * draws. The data of a point depend on neither the other points nor their order.
+ * the data. All points see the same main data of a toy. An auxiliary datum gets its random numbers by the
+ * name of its parameter. So points share the draw of a common parameter, and a signal's parameters have their
+ * own draws. The data of a point depend on neither the other points nor their order.
  *
  * A background without parameters is no model: leave `background` NULL. The first point without its signal
  * has the same rates.
@@ -371,10 +374,10 @@ typedef struct paritas_interval_toys_result {
 /* The interval of Feldman and Cousins (Phys. Rev. D 57 (1998) 3873) by toys: all mu whose p-value of
  * t = -2 ln(L(mu) / L(best fit)) is above the level. The best fit stays above the parameter's lower bound.
  * The upper bound is widened so that it cuts no best fits of toys. Toys are drawn at the conditional fit to
- * the data at each tested mu. Each edge is bisected; of several crossings it is one. An edge's error is half
- * the distance between the nearest values that are in the set, and out of it, by more than their errors.
- * options->n: toys of each value; 0: 2000. CLsb of a scan's entry is the p-value. Stores and shards are as in
- * paritas_limit_toys. */
+ * the data at each tested mu. Each edge is bisected; if there are several crossings, one of them is found. An
+ * edge's error is half the distance between the nearest values that are in the set, and out of it, by more
+ * than their errors. options->n: toys of each value; 0: 2000. CLsb of a scan's entry is the p-value. Stores
+ * and shards are as in paritas_limit_toys. */
 PARITAS_API paritas_status paritas_interval_toys(paritas_context *context, const paritas_model *model,
                                                  const paritas_job *job,
                                                  const paritas_interval_toys_request *request,
@@ -451,7 +454,7 @@ PARITAS_API paritas_status paritas_toys(paritas_context *context, const paritas_
 
 /* ---- data of toys ------------------------------------------------------------------------------- */
 
-/* Data rows, and how they were made. Its arrays are const: whoever makes one himself borrows them to it. */
+/* Data rows, and how they were made. Its arrays are const: a caller who fills the struct keeps them. */
 typedef struct paritas_toy_data {
     size_t size;
     size_t n;                  /* rows */
@@ -464,9 +467,9 @@ typedef struct paritas_toy_data {
     const char *model; /* digest of the model that drew them; NULL: rows for any model of this shape */
 } paritas_toy_data;
 
-/* Draws toys and fits none. They are the toys of paritas_toys with this job, request and these options. The
- * options' `n`, `seed`, `shard`, `shards` and `fix_aux` count. The request may have the
- * flag PARITAS_TOYS_EXPECTED alone. *data: freed by paritas_toy_data_free. */
+/* Draws toys and fits none. They are the toys of paritas_toys with this job, request and these options. Only
+ * the options `n`, `seed`, `shard`, `shards` and `fix_aux` count. The request may have only the flag
+ * PARITAS_TOYS_EXPECTED. *data: freed by paritas_toy_data_free. */
 PARITAS_API paritas_status paritas_generate(paritas_context *context, const paritas_model *model,
                                             const paritas_job *job, const paritas_toys_request *request,
                                             const paritas_toys_options *options, paritas_toy_data **data);

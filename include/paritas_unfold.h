@@ -85,7 +85,7 @@ typedef struct paritas_unfold_options {
  * and without `truth` also x. Derivatives along tau behind `curvature` are exact for a quadratic A. They are
  * B' = -2 r^T C r and A' = -tau B', for r = W L^T L W (x - c).
  *
- * A parameter at a bound is as a fixed one: its row of the covariance is 0, its correlation null.
+ * A parameter at a bound counts as fixed: its row of the covariance is 0, its correlation null.
  * `model_options` and `options` may be NULL. Freed by paritas_workspace_free.
  *
  * INVALID_ARGUMENT: options; a pattern without parameters; fewer truth bins than L needs; a penalty

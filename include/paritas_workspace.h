@@ -73,8 +73,8 @@ PARITAS_API paritas_status paritas_patchset_apply(paritas_context *context,
  * repair a file with a wrong normsys by pruning it.
  *
  * On failure *out is NULL. INVALID_INPUT, with the place: a document of the wrong shape, or a result that
- * would be one (for example a workspace without channels). NOT_FOUND, with the name: the workspace lacks it.
- * INVALID_ARGUMENT. */
+ * would be one (for example a workspace without channels). NOT_FOUND, with the name: the workspace lacks
+ * it. */
 
 /* Names, borrowed. */
 typedef struct paritas_names {

@@ -1,10 +1,12 @@
-"""python -m paritas COMMAND ...: what the program `paritas` does not do.
+"""usage: python -m paritas COMMAND ... [options]
 
+Commands that the program `paritas` does not have:
   report     one HTML page of an analysis
-  moon       one HTML page of tables of loss cones: maps, profiles, regions, harmonics
+  moon       one HTML page from tables of loss cones: maps, profiles, regions, harmonics
   convert    HS3 documents, HistFactory XML and datacards into workspaces, and back
   workspace  a workspace from cabinetry's configuration file and ROOT files
-Each has --help.
+
+`python -m paritas COMMAND --help` lists a command's options.
 """
 
 import sys

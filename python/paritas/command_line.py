@@ -13,14 +13,20 @@ DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = r
 
 def add_card_options(add: Any) -> None:
     """The program's options of datacards, for a parser's `add_argument`."""
-    add("-m", "--mass", metavar="M", help="what $MASS stands for in names of histograms; default: 120")
+    add(
+        "-m",
+        "--mass",
+        metavar="M",
+        help="what $MASS stands for in names of histograms and files (default: 120)",
+    )
     add(
         "--map",
         dest="maps",
         metavar="PATTERN:NAME[VALUE,LOW,HIGH]",
         action="append",
         default=[],
-        help="NAME scales processes whose CHANNEL/PROCESS matches, in place of r (repeatable)",
+        help="NAME scales processes whose CHANNEL/PROCESS matches PATTERN, in place of r. Further maps may "
+        "give NAME alone, or 0 or 1 (repeatable)",
     )
     add(
         "--mask",
@@ -28,9 +34,9 @@ def add_card_options(add: Any) -> None:
         metavar="CHANNEL",
         action="append",
         default=[],
-        help="leave a channel out of the likelihood, also of a workspace (repeatable)",
+        help="leave a channel out of the likelihood, of a workspace too (repeatable)",
     )
-    add("--exact", action="store_true", help="read without Combine's roundings")
+    add("--exact", action="store_true", help="skip Combine's roundings, which change rates by up to 1e-5")
 
 
 def write_output(text: str, path: str) -> None:
@@ -62,7 +68,7 @@ def write_page(
     doubt: str,
     inputs: Sequence[Optional[str]] = (),
 ) -> int:
-    """Makes a page (an HtmlPage) and writes it; returns the exit code. doubt: said if the page did not
+    """Makes a page (an HtmlPage) and writes it; returns the exit code. doubt: the message if the page did not
     converge. inputs: files that the output may not be."""
     wrong = reads_output(output, *inputs)
     if wrong:

@@ -48,8 +48,8 @@ _FUNCTIONS = {name for names in FUNCTIONS.values() for name in names} - {"asimov
 @dataclass
 class Outcome:
     """The outcome of one model. status: the answer's ("answered" if it has none), or "failed" if the function
-    raised or its worker died too often; error: None, or kind and message. labels: the patch's values (e.g.
-    masses)."""
+    raised or its worker died too often. error: None, or kind and message. labels: the patch's values, for
+    example masses."""
 
     value: Any
     status: str
@@ -78,12 +78,13 @@ def hypotest_toys(
 ) -> ToyHypotestResult:
     """`paritas.hypotest_toys` in shards: the same result, bit for bit.
 
-    model: or a workspace. shards: tasks (default: 4 a thread of the cluster, of 250 to 20000 toys of each
-        hypothesis).
-    keep: return all toys. store: a new file for the pooled store. progress: in toys, by task. options:
-        test_stat, data, init, bounds, fixed, fix_aux, minimizer, importance, device, precision, as in
-        `paritas.hypotest_toys`. A task that raises ends the run, as does one that killed four workers (Dask's
-        setting `distributed.scheduler.allowed-failures`)."""
+    model: or a workspace. shards: number of tasks (default: 4 for each thread of the cluster, with 250 to
+        20000 toys of each hypothesis in a task). keep: return all toys. store: a new file for the pooled
+        store. progress: counts toys, after each task. options: test_stat, data, init, bounds, fixed, fix_aux,
+        minimizer, importance, device, precision, as in `paritas.hypotest_toys`.
+
+    A task that raises ends the run. So does a task that killed four workers (Dask's setting
+    `distributed.scheduler.allowed-failures`)."""
     _check_client(client)
     for name in ("shard", "resume"):
         if name in options:
@@ -131,11 +132,13 @@ def scan_patchset(
 ) -> dict[str, Outcome]:
     """Runs a function on every patched workspace (or those in `patches`), in the patch set's order.
 
-    function: a function of models by name, such as "hypotest" or "upper_limit", which gets `options` and
-        threads; or your `function(model, **options)`, which gets threads only if given. model_options:
-        keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A failed patch gets
-        an Outcome with its error. Raises InvalidInput for another workspace's patch set, NotFound for an
-        unknown name. progress: in patches."""
+    function: the name of a function of models, for example "hypotest" or "upper_limit", which gets `options`
+        and threads. Or your `function(model, **options)`, which gets threads only if you give it.
+    model_options: keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips.
+    progress: counts patches.
+
+    A failed patch gets an Outcome with its error. Raises InvalidInput for another workspace's patch set,
+    NotFound for an unknown name."""
     _check_client(client)
     _check_function(function)
     base, patch_document = document(workspace, "workspace"), document(patchset, "patch set")

@@ -133,8 +133,9 @@ class Session:
     signal, background: samples whose nominal rates are arguments. variations: histosys modifiers whose up and
         down templates are. factors: normsys modifiers whose hi and lo are. uncertainties: staterror and
         shapesys modifiers whose absolute uncertainties are. Numbers not given are the workspace's.
-        arguments: for each the (channel, sample) or (channel, sample, modifier) of its numbers, in order.
-    sizes: length of each.
+    arguments: for each argument the (channel, sample) or (channel, sample, modifier) of its numbers, in
+        order.
+    sizes: how many numbers each argument has.
 
     Methods take arrays by name, with the argument's numbers in the last dimension. The dimensions before it
     broadcast to a batch of independent fits:

@@ -1,12 +1,13 @@
-"""A plug-in for spey: its statistics on likelihoods that Paritas fits.
+"""A plug-in for spey: its statistics on likelihoods that Paritas computes.
 
     spey.get_backend("paritas.full")(workspace=..., patch=...)
     spey.get_backend("paritas.correlated_background")(signal_yields=..., background_yields=..., data=...,
                                                       covariance_matrix=...)
     spey.get_backend("paritas.third_moment_expansion")(..., third_moment=...)
 
-spey finds them by the entry points of this package. It fits with its own minimiser, by exact gradients and
-Hessians from here. `statistical_model.backend.model` is the Paritas model, with our own fits and limits."""
+spey finds these backends by the entry points of this package. It fits with its own minimiser, and takes exact
+gradients and Hessians from Paritas. `statistical_model.backend.model` is the Paritas model, with Paritas' own
+fits and limits."""
 
 from __future__ import annotations
 
@@ -126,7 +127,7 @@ class _Likelihood(BackendBase):
 
 
 class Full(_Likelihood):
-    """The whole likelihood of a workspace. patch: a JSON Patch, such as a signal's. options: of
+    """The whole likelihood of a workspace. patch: a JSON Patch, for example a signal's. options: those of
     `paritas.Model.from_workspace`."""
 
     name = "paritas.full"
@@ -164,8 +165,8 @@ class _Simplified(_Likelihood):
 
 
 def _symmetric(covariance: Floats, form: str) -> Floats:
-    """What spey makes of another matrix. Its linear likelihood is that of the inverse's symmetric part; its
-    quadratic one reads the lower triangle."""
+    """What spey makes of a matrix that is not symmetric. Its linear likelihood takes the symmetric part of
+    the inverse; its quadratic one reads the lower triangle."""
     if np.array_equal(covariance, covariance.T):
         return covariance
     if form == "quadratic":

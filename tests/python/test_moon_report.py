@@ -217,4 +217,4 @@ def test_exit_codes(folder, tmp_path, capsys, monkeypatch):
         text=True,
         check=True,
     ).stdout
-    assert re.search("moon +one HTML page of tables of loss cones", help_text)
+    assert re.search("moon +one HTML page from tables of loss cones", help_text)

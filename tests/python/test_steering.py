@@ -319,6 +319,20 @@ def test_the_command_writes_the_workspace_or_nothing(tmp_path, capsys):
     assert end.value.code == 2
 
 
+def test_the_command_says_whether_templates_or_the_workspace_cannot_be_written(tmp_path, capsys):
+    path = write_case(3, tmp_path)
+    folder = tmp_path / "occupied"
+    folder.write_text("a file")
+    text = yaml.safe_load(path.read_text())
+    text["General"]["HistogramFolder"] = str(folder)
+    path.write_text(yaml.safe_dump(text))
+    assert main([str(path), "--save-templates"]) == 5
+    out, err = capsys.readouterr()
+    assert out == "" and "workspace: the templates cannot be written: " in err and str(folder) in err
+    assert main([str(path), "-o", str(tmp_path / "no" / "ws.json")]) == 5
+    assert f"workspace: {tmp_path / 'no' / 'ws.json'} cannot be written: " in capsys.readouterr().err
+
+
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, capsys):
     path = write_case(1, tmp_path)
     monkeypatch.setitem(__import__("sys").modules, "yaml", None)

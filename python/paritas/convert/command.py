@@ -37,23 +37,24 @@ def _mount(text: str) -> tuple[str, str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m paritas convert",
-        description="convert models: HS3, HistFactory XML with ROOT files, CMS datacards, pyhf workspaces",
+        description="Converts models between pyhf workspaces, HS3, HistFactory XML with ROOT files, and CMS "
+        "datacards.",
         epilog="Notes on what was left out go to standard error. Exit codes: 0 converted; 2 wrong command "
         "line; 3 wrong input, or the target cannot express it; 5 output not written.",
     )
     add = parser.add_argument
-    add("input", metavar="INPUT", help="document; of XML the top-level file")
+    add("input", metavar="INPUT", help="document to convert; for XML the top-level file")
     add(
         "-o",
         "--output-file",
         metavar="FILE",
         default="-",
-        help="file to write, whole or not at all; for xml a folder; a datacard's histograms go beside it, as "
-        "NAME.root; default: - (standard output)",
+        help="file to write, whole or not at all; a folder for xml (default: -, standard output). The "
+        "histograms of a datacard go beside it, into NAME.root",
     )
     formats = ("hs3", "xml", "pyhf", "datacard")
-    add("--from", dest="source", choices=formats, help="format of the input; default: by its content")
-    add("--to", dest="target", choices=formats, default="pyhf", help="default: pyhf")
+    add("--from", dest="source", choices=formats, help="format of the input (default: as its content tells)")
+    add("--to", dest="target", choices=formats, default="pyhf", help="format of the output (default: pyhf)")
     add("--quiet", action="store_true", help="no notes on standard error")
     _add_options(parser)
     return parser
@@ -65,31 +66,38 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--names",
         choices=hs3.CHOICES["names"],
         default="keep",
-        help="parameter names: keep them, or take pyhf's; default: keep",
+        help="names of the parameters: keep HS3's, or change them to pyhf's (default: keep)",
     )
     add(
         "--analysis",
         metavar="NAME",
-        help="analysis whose data to take; default: the one not called asimovData",
+        help="take the data of this analysis (default: the data not called asimovData)",
     )
     add(
         "--shapesys-vals",
         choices=hs3.CHOICES["shapesys_vals"],
-        help="what vals of a shapesys are; default: what the document shows",
+        help="meaning of `vals` of a shapesys (default: as the document tells)",
     )
     add(
         "--poisson-staterror",
         choices=hs3.CHOICES["poisson_staterror"],
         default="keep",
-        help="Poisson constraints that samples share; default: keep, which pyhf refuses",
+        help="what to do with Poisson constraints that samples share (default: keep; pyhf refuses such a "
+        "workspace)",
     )
     add(
         "--normsys-code",
         choices=(*_numbers("normsys"), "lnN"),
         default="4",
-        help="interpolation of the workspace to write as HS3 or as a datacard, which has lnN; default: 4",
+        help="interpolation of normsys, for a workspace that becomes HS3 or a datacard; lnN: datacards only "
+        "(default: 4)",
     )
-    add("--histosys-code", choices=_numbers("histosys"), default="4p", help="default: 4p")
+    add(
+        "--histosys-code",
+        choices=_numbers("histosys"),
+        default="4p",
+        help="the same of histosys (default: 4p)",
+    )
     add = parser.add_argument_group("Datacards").add_argument
     add_card_options(add)
     add = parser.add_argument_group("XML").add_argument
@@ -97,7 +105,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--rootdir",
         metavar="DIR",
         default=".",
-        help="where relative paths in the XML start; default: the current folder",
+        help="folder where relative paths in the XML start (default: the current folder)",
     )
     add(
         "-v",
@@ -106,13 +114,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         type=_mount,
         action="append",
         default=[],
-        help="look in HOST for the files that the XML has in MOUNT (repeatable)",
+        help="look in folder HOST for files that the XML has in folder MOUNT (repeatable)",
     )
     add(
         "--constraints",
         choices=("file", "pyhf"),
         default="file",
-        help="laws and thresholds of constraints as in the files, or as pyhf takes them; default: file",
+        help="take laws and thresholds of constraints as the files say, or as pyhf does (default: file)",
     )
 
 

@@ -23,9 +23,9 @@ def soft_histogram(
 ) -> Histogram:
     """A histogram of smeared events, like paritas.torch.SoftHistogram, differentiable by all but the kernel.
 
-    x: (..., events); weights: broadcast to x. edges: ascending, bins + 1, may end in -inf and inf, which keep
-        the sums of weights and of their squares. kernel: "gaussian" (bandwidth: sigma) or "logistic"
-        (bandwidth: scale)."""
+    x: (..., events); weights: broadcast to x (None: 1). edges: ascending, bins + 1; with -inf and inf at the
+        ends, the bins add up to all weights and all their squares. kernel: "gaussian" (bandwidth: sigma) or
+        "logistic" (bandwidth: scale)."""
     if not isinstance(edges, jax.core.Tracer) and not isinstance(bandwidth, jax.core.Tracer):
         check_soft_histogram(np.asarray(edges), float(bandwidth), kernel)
     x, edges = jnp.asarray(x), jnp.asarray(edges)

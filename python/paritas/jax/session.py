@@ -36,9 +36,9 @@ class Session(differentiable.Session):
         (differentiable.Session.__doc__ or "")
         + """
 
-    jit, grad, jvp and vmap go through its methods, hessian through nll, q0, qmu and Z0. A vmap is one call of
-    the engine, with a row for each element.
-    Arrays on devices other than the CPU go over the host."""
+    jax.jit, grad, jvp and vmap work on its methods, jax.hessian on nll, q0, qmu and Z0. A vmap is one call of
+    the engine, with a row for each element. Arrays on devices other than the CPU are copied to the host, and
+    the answers are copied back."""
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -5,10 +5,11 @@
     plot.pulls(model.fit(), model).savefig("pulls.pdf")
     plot.brazil_band(model.upper_limit()).savefig("limit.png")
 
-Functions take a result and return a new matplotlib Figure, without pyplot: nothing to close. `ax`: axes to
-draw into. `figure`: an empty figure or subfigure to use. `style`: None (ours), "user" (matplotlib's
-settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib is imported at the first
-figure; its global settings stay. Loss cones: paritas.plot.losscone, paritas.plot.moon."""
+Functions take a result and return a new matplotlib Figure. They do not use pyplot, so there is nothing to
+close. `ax`: axes to draw into. `figure`: an empty figure or subfigure to use. `style`: None (ours), "user"
+(matplotlib's settings), or a style of mplhep ("ATLAS", "CMS", ...), if it is installed. matplotlib is
+imported at the first figure; its global settings stay. Loss cones have paritas.plot.losscone,
+paritas.plot.moon and paritas.plot.spherical."""
 
 from .distributions import goodness_of_fit, toys
 from .exclusion import exclusion

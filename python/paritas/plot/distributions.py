@@ -44,11 +44,12 @@ def toys(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """A test statistic in toys with signal and of background alone, normalised to 1, with the observed value.
-    Toys without an answer (NaN) are omitted.
+    """Distributions of a test statistic in toys with signal and in toys of background alone, normalised to 1,
+    and the observed value. Toys without an answer (NaN) are omitted.
 
-    signal: values; or a test by toys with keep=True, which has both kinds and the observed value. q_A: the
-        Asimov statistic, for asymptotic curves. test_stat: "qtilde", "q" or "q0"."""
+    signal: values in toys with signal; or a test by toys with keep=True, which has both kinds and the
+        observed value. background: values in toys without signal. q_A: the Asimov statistic; adds asymptotic
+        curves. test_stat: "qtilde", "q" or "q0". log: logarithmic axis."""
     with_signal: Any = signal
     if isinstance(signal, ToyHypotestResult):
         if signal.toys is None:
@@ -108,11 +109,11 @@ def goodness_of_fit(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """The goodness-of-fit statistic in toys, and the observed one with p-value: the fraction of toys at or
-    above it, with binomial error.
+    """The goodness-of-fit statistic in toys, and the observed one with its p-value: the fraction of toys at
+    or above it, with binomial error.
 
     statistics: values, or the result of `fit_toys` with keep=True. observed: a number, or the result of
-        `goodness_of_fit`, with its ndof. ndof: of the chi-squared curve."""
+        `goodness_of_fit`, which brings its ndof. ndof: degrees of freedom of the chi-squared curve."""
     if isinstance(statistics, ToyFits):
         if statistics.statistic is None:
             raise ValueError("the toys were not kept: keep=True")

@@ -69,12 +69,15 @@ def exclusion(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Signal points of a patch set, full if excluded, with the observed and expected contours. Points without
-    a converged result are left out.
+    """Signal points of a patch set, as filled circles if they are excluded, with the observed and expected
+    contours. Points without a converged result are left out.
 
-    points: of `paritas.dask.scan_patchset` with "hypotest" or "upper_limit". A limit excludes a point below
-        mu = 1. x, y: which of the values of a patch are the axes. level: of CLs (default: 0.05). Contours are
-        where the logarithm of CLs, or of the limit, is that of the level, linear on Delaunay triangles."""
+    points: answer of `paritas.dask.scan_patchset` with "hypotest" or "upper_limit". CLs below the level
+        excludes a point, and so does a limit below mu = 1. x, y: which of the values of a patch are the axes.
+        level: of CLs (default: 0.05).
+
+    On a contour CLs equals the level, or the limit 1. Its logarithm is interpolated linearly on Delaunay
+    triangles."""
     if level is None:
         level = default("paritas_limit_request", "level")
     good = {name: point for name, point in points.items() if point.error is None and point.converged}

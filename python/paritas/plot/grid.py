@@ -35,7 +35,8 @@ def modifier_grid(
 ) -> Figure:
     """Modifiers (rows, by name) and samples (columns), coloured by type.
 
-    channel: only this one. top, first: this many modifiers by name, from this one."""
+    channel: show only this one (None: all). top: how many modifiers to show, sorted by name (None: all).
+        first: number of the first one, from 0."""
     content = Workspace(workspace).to_dict()
     channels = [one for one in content["channels"] if channel is None or one["name"] == channel]
     if not channels:

@@ -107,8 +107,9 @@ def data_model(
     """Data and stacked model of a channel with error band; below, data over model (triangles: off the panel).
 
     when: "prefit" or "postfit". signal: samples on top. colours: by sample name. edges: of bins, (bins + 1).
-        log: logarithmic axis (None: if yields span more than a factor of 100). most_samples: merge the
-        smallest beyond. ratio: limits of the lower panel. ax: a pair of axes, or one, without the ratio."""
+        log: logarithmic axis (None: if yields span more than a factor of 100). most_samples: draw so many,
+        and merge the smallest others. ratio: limits of the lower panel. ax: a pair of axes; or one, which
+        leaves out the ratio."""
     if when not in ("prefit", "postfit"):
         raise ValueError(f"when: must be 'prefit' or 'postfit', not {when!r}")
     after = when == "postfit"
@@ -189,7 +190,7 @@ def templates(
     """A sample's yields at the suggested start and with a parameter moved by +-`shift` (None: prefit error);
     below, ratios to nominal.
 
-    ax: a pair of axes, or one, without the ratio."""
+    ax: a pair of axes; or one, which leaves out the ratio."""
     i = model.index(parameter)
     by = float(model.constraint_widths[i]) if shift is None else shift
     if not by > 0:

@@ -82,11 +82,11 @@ def contours(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Confidence regions of two parameters, best fit as a cross. Of `contour`: its regions. Of a scan: twice
-    the NLL above its minimum in colours, with contours at 2.30 (68.3 %) and 5.99 (95 %). A scan must be a
-    full grid; its points that did not converge are white.
+    """Confidence regions of two parameters, with the best fit as a cross. A result of `contour` has its
+    regions. A scan shows twice the NLL above its minimum in colours, with contours at 2.30 (68.3 %) and 5.99
+    (95 %). It must be a full grid; its points that did not converge are white.
 
-    expected: a point to star, for instance the Standard Model's."""
+    expected: a point to mark with a star, for example the Standard Model's."""
     if len(result.parameters) != 2:
         raise ValueError(f"a scan over two parameters, not over {len(result.parameters)}")
     draw = _regions if isinstance(result, ContourResult) else _grid

@@ -35,7 +35,7 @@ _CURVE = 200  # points of a curve between tests
 
 
 def _slopes(x: Any, y: Any) -> Any:
-    """Slopes at which a cubic through the points rises and falls where they do (Fritsch, Butland, SIAM
+    """Slopes with which a cubic through the points rises and falls as the points do (Fritsch, Butland, SIAM
     J. Sci. Stat. Comput. 5 (1984) 300)."""
     steps, secants = np.diff(x), np.diff(y) / np.diff(x)
     if len(secants) < 2:
@@ -95,9 +95,10 @@ def brazil_band(
 ) -> Figure:
     """CLs over the parameter of interest, with expected bands. Tests that did not converge leave a gap.
 
-    result: of `upper_limit`, or tests from `hypotest`, one or several. A limit tests few values, so that the
-        figure has smooth curves through them, from CLs = 1 at mu = 0 on; dots are tests. level: of the red
-        line (default: the limit's, else 0.05). log: logarithmic CLs axis. components: add CLs+b and CLb."""
+    result: of `upper_limit`, or tests from `hypotest`, one or several. A limit tests few values. The figure
+        then has smooth curves through them, from CLs = 1 at mu = 0 on, and dots at the tests. level: of the
+        red line (default: the limit's, else 0.05). log: logarithmic CLs axis. components: add CLs+b and
+        CLb."""
     given = [result] if isinstance(result, HypotestResult) else result
     tests: Sequence[HypotestResult] = given.scan if isinstance(given, LimitResult) else given
     tests = sorted(tests, key=lambda test: test.mu)
@@ -152,8 +153,8 @@ def mass_limits(
     """Upper limits over a mass: observed, expected with bands, theory. Limits that did not converge leave a
     gap.
 
-    masses: (points,). limits: one a mass. scale: from mu to the y axis, the cross section times branching
-        ratio of mu = 1 [pb], one or one a mass. theory: (points,), in y-axis units."""
+    masses: (points,). limits: one a mass. scale: value of mu = 1 on the y axis, for example its cross section
+        times branching ratio in pb; one number, or one a mass. theory: (points,), in units of the y axis."""
     x = np.asarray(masses, dtype=np.float64)
     if len(limits) != len(x):
         raise ValueError(f"{len(x)} masses, {len(limits)} limits")

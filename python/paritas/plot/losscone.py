@@ -88,12 +88,12 @@ def sweep(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Flux as measured (if the sweeps have it), normalised flux, model, and the difference of their
-    logarithms over energy and pitch angle. Lines: the cone's edge at U and at the ends of its confidence set.
+    """A sweep over energy and pitch angle: measured flux (if the sweeps have it), normalised flux, model, and
+    ln(flux / model). Lines: the cone's edge at U and at the ends of its confidence set.
 
-    k: sweep of the fit. response: "hard" or "folded" (None: the one with the lower misfit); lines are the
-        hard edge at the same U and r. point: (U, r, A) instead of the best. ax: an axes for each panel; fewer
-        leave out the last."""
+    k: number of the sweep in the fit. response: "hard" or "folded" (None: the preferred one); lines are the
+        hard edge at the same U and r. point: (U, r, A) instead of the best. ax: axes for the panels, from the
+        top; without axes for all, the last panels are left out."""
     from matplotlib.colors import LogNorm, Normalize
 
     chosen = fit._response(response or _preferred(fit, k))
@@ -145,7 +145,7 @@ def sweep(
 
 
 def _preferred(fit: LossconeFit, k: int) -> str | None:
-    """The response with the lower misfit, if both are fitted."""
+    """The preferred response, if both are fitted."""
     chosen = fit["preferred"][k] if has(fit.table, "preferred") else ""
     return str(chosen) if chosen else None
 
@@ -305,12 +305,13 @@ def time_series(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """U over time with intervals, coloured by quality. Shade is grey; unknown illumination is not.
+    """U over time with intervals, coloured by quality. Times in shade are grey; those of unknown illumination
+    are not.
 
     source: a fit of day files, or the program's tables. response: "hard" or "folded" (None: the model that
         most sweeps prefer). intervals: "confidence", "plateau" or "none"; an arrow marks a bound of U. shade:
-        by column "spacecraft_in_sun" or "projection_in_sun". limits: of U, V. None: robust, so that a few far
-        sweeps do not hide the others; triangles at the edge count them."""
+        the column that tells it, "spacecraft_in_sun" or "projection_in_sun". limits: of U, V. None: robust,
+        so that a few far sweeps do not hide the others; triangles at the edge stand for these."""
     matplotlib_found()
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 

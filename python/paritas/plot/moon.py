@@ -63,8 +63,8 @@ def surface_map(
         "count" (sweeps) or "blocks" (of time, the measurements of the error); the last two have logarithmic
         colours. projection: "mollweide", "sphere" (near and far side), or a Mollweide or Sphere with another
         centre. limits: of colours (None: 2 % to 98 % of the cells). least: sweeps that a cell needs; other
-        cells stay grey. words: title and notes; False: the label of the bar is the title, for small maps
-        with a caption."""
+        cells stay grey. maria: draw their outlines. words: write title and notes. False, for small maps with
+        a caption: the label of the bar becomes the title."""
     matplotlib_found()
     from matplotlib.colors import LogNorm, Normalize
 
@@ -154,8 +154,8 @@ def terminator_profile(
     """U over the terminator angle: means with their errors, medians as lines, 16 to 84 % as bands; below,
     counts.
 
-    sides: of "both", "dawn", "dusk". terminator: half width of the zone that is marked. least: sweeps that a
-        bin needs to be shown."""
+    sides: some of "both", "dawn", "dusk". terminator: half width of the marked zone, degrees. least: sweeps
+        that a bin needs to be shown."""
     with panels(ax, figure, (6.6, 5.0), style, (3.0, 1.0)) as (drawn, given):
         axes = given[0]
         axes.axvspan(-terminator, terminator, facecolor="0.92", linewidth=0, zorder=0)
@@ -264,7 +264,7 @@ def time_averages(
     gaps.
 
     found: tables of `paritas.losscone.time_averages`, by a name for the legend, for example "day" and
-        "night". response: for the label."""
+        "night". response: name for the label."""
     matplotlib_found()
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
@@ -298,8 +298,8 @@ def regions(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """U by plasma region: the mean with its error, the median, 16 to 84 % of sweeps, and counts. table: of
-    `region_statistics`. response: for the label."""
+    """U by plasma region: the mean with its error, the median, 16 to 84 % of sweeps, and counts. table:
+    answer of `paritas.losscone.region_statistics`. response: name for the label."""
     from matplotlib.ticker import NullLocator
 
     rows = table[table["count"] > 0]

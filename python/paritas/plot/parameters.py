@@ -62,11 +62,11 @@ def pulls(
     style: str | None = None,
 ) -> Figure:
     """Pulls (fitted - nominal) / prefit error of constrained parameters with postfit errors; below, values of
-    unconstrained parameters and bin factors (prefit errors in grey). Nominal: the auxiliary measurement, else
-    the start. Fixed parameters are omitted.
+    unconstrained parameters and bin factors (prefit errors in grey). Nominal is the auxiliary measurement, or
+    the start of a parameter without one. Fixed parameters are omitted.
 
-    parameters: only these, in order. top: those farthest from nominal in prefit errors. ax: a pair of axes,
-        or one for one kind."""
+    parameters: only these, in order. top: this many of each kind, the farthest from nominal: pulls in prefit
+        errors, values as they are. ax: a pair of axes, or one if there is one kind."""
     constrained, others = pulled(fit, model)
     if parameters is not None:
         for name in parameters:
@@ -126,8 +126,8 @@ def ranking(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Impacts on the parameter of interest (bars, upper axis; open: of prefit errors) and pulls (points,
-    lower axis), largest impact on top.
+    """Impacts on the parameter of interest (bars, upper axis; open bars: from prefit errors) and pulls
+    (points, lower axis), the largest impact on top.
 
     top, first: this many parameters, from this rank (0: the largest). best: a fit, to write its parameter of
         interest below."""
@@ -175,7 +175,8 @@ def correlation(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Correlations of free parameters with any above `threshold`; top: the most correlated."""
+    """Correlations of free parameters. threshold: show those with a correlation of this size or more. top:
+    show this many, the most correlated."""
     matrix = fit.correlation
     if matrix is None:
         raise ValueError("the fit has no covariance")

@@ -48,7 +48,8 @@ _HOUSE = {
 
 
 def matplotlib_found() -> Any:
-    """The module, or what to install. Functions that import its parts call this first."""
+    """The module matplotlib. Without it ImportError says what to install; functions that import its parts
+    call this first."""
     try:
         import matplotlib
     except ImportError:
@@ -124,7 +125,8 @@ def _pin_ticks(axes: Axes) -> None:
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """Plain text for matplotlib: no mathematics or line breaks, cut, shown in legends."""
+    """A name as plain text for matplotlib: without mathematics and line breaks, not too long, and shown in
+    legends even if it begins with _."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     if len(shown) > longest:
         kept = longest // 2 - 1

@@ -22,7 +22,8 @@ _LATEX = str.maketrans(
 
 
 def rounded(value: float, error: float = float("nan")) -> tuple[str, str]:
-    """Two digits of the error, the value to the same place (four digits without error)."""
+    """Value and error as text: two digits of the error, and the value to the same place; without an error
+    four digits."""
     if not isfinite(value):
         return "-", ""
     if isfinite(error) and error > 0:

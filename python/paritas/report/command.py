@@ -11,7 +11,7 @@ from ..command_line import add_card_options, write_page
 from ..devices import ACCELERATORS
 from .document import report
 
-_DEVICES = f"auto, cpu, and with or without :INDEX {', '.join(ACCELERATORS)}"
+_DEVICES = f"auto, cpu, {', '.join(ACCELERATORS)}; an accelerator may have an :INDEX"
 
 
 def _device(name: str) -> str:
@@ -23,7 +23,7 @@ def _device(name: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m paritas report",
-        description="Fits a workspace and writes one HTML page that needs nothing else: verdict, limits, "
+        description="Fits a workspace and writes one HTML page that needs no other file: verdict, limits, "
         "figures, tables, quality of the fits.",
     )
     add = parser.add_argument
@@ -34,10 +34,10 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="JSON Patch to apply; may be repeated",
+        help="JSON Patch to apply (repeatable)",
     )
-    add("--patchset", metavar="FILE", help="patch set to take --patch-name from")
-    add("--patch-name", metavar="NAME", help="patch of the patch set")
+    add("--patchset", metavar="FILE", help="patch set that has the patch of --patch-name")
+    add("--patch-name", metavar="NAME", help="patch of the patch set to apply")
     add("--measurement", metavar="NAME", help="measurement (default: the first)")
     add("--poi", metavar="NAME", help="parameter of interest (default: the measurement's)")
     add(
@@ -45,16 +45,21 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="CHANNEL",
-        help="leave a channel out of the likelihood, and do not show its data (repeatable)",
+        help="leave a channel out of the likelihood, and hide its data (repeatable)",
     )
     add_card_options(parser.add_argument_group("Datacards").add_argument)
     add(
         "--device",
         type=_device,
         default="cpu",
-        help=f"{_DEVICES} (default: cpu)",
+        help=f"where fits run: {_DEVICES} (default: cpu)",
     )
-    add("--precision", choices=("f64", "f32", "auto"), default="f64", help="default: f64")
+    add(
+        "--precision",
+        choices=("f64", "f32", "auto"),
+        default="f64",
+        help="precision of the fits (default: f64)",
+    )
     add(
         "-o",
         "--output",

@@ -19,8 +19,8 @@ from .moon import PLASMAS, MoonPage, moon_report, summary_of
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m paritas moon",
-        description="Makes one HTML page from the tables of `paritas losscone fit`: surface potentials as "
-        "maps, over the terminator, by plasma region and over time.",
+        description="Makes one HTML page from the tables of `paritas losscone fit`. It shows surface "
+        "potentials as maps and spherical harmonics, over the terminator, by plasma region and over time.",
     )
     add = parser.add_argument
     add("folder", metavar="DIR", help="folder of tables losscone_YYYY-MM-DD.csv, or one table")
@@ -31,38 +31,50 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="page to write; - for standard output (default: moon.html)",
     )
-    add("--tables", metavar="FOLDER", help="write the numbers there as CSV files")
+    add("--tables", metavar="FOLDER", help="write the page's numbers into this folder, as CSV files")
     add(
         "--response",
         choices=("hard", "folded"),
         help="model of the instrument (default: the one that most sweeps prefer)",
     )
     add("--all", action="store_true", help="use every sweep with a potential (default: good sweeps)")
-    add("--degrees", type=float, default=10.0, metavar="D", help="size of a cell of the maps (default: 10)")
+    add(
+        "--degrees",
+        type=float,
+        default=10.0,
+        metavar="D",
+        help="size of a map's cells in degrees (default: 10)",
+    )
     add(
         "--at",
         choices=("projection", "spacecraft"),
         default="projection",
-        help="place of a sweep: the foot of the field line, or the spacecraft (default: projection)",
+        help="place of a sweep: projection, the foot of its field line, or spacecraft (default: projection)",
     )
     add(
         "--block",
         type=float,
         default=ORBIT,
         metavar="HOURS",
-        help=f"sweeps of so many hours count as one measurement in errors (default: {ORBIT:g})",
+        help=f"errors count the sweeps of so many hours as one measurement (default: {ORBIT:g})",
     )
-    add("--lmax", type=int, default=10, metavar="L", help="degree of the spherical harmonics (default: 10)")
+    add(
+        "--lmax",
+        type=int,
+        default=10,
+        metavar="L",
+        help="largest degree of the spherical harmonics (default: 10)",
+    )
     add(
         "--region",
         choices=PLASMAS,
-        help="only sweeps in this plasma, by its temperature (default: all)",
+        help="use only sweeps in this plasma, as its temperature tells (default: all)",
     )
     return parser
 
 
 def _tables(folder: str) -> list[str]:
-    """What the command reads."""
+    """Files that the command reads."""
     return [os.path.join(folder, name) for name in table_names(folder)] if os.path.isdir(folder) else [folder]
 
 

@@ -21,7 +21,7 @@ from .places import SteeringError
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m paritas workspace",
-        description="build a pyhf workspace from cabinetry's configuration file and the files it names",
+        description="Builds a pyhf workspace from cabinetry's configuration file and the files it names.",
         epilog="Notes on what looks wrong go to standard error. Exit codes: 0 built; 2 wrong command line; "
         "3 wrong input; 5 output not written.",
     )
@@ -32,25 +32,25 @@ def _parser() -> argparse.ArgumentParser:
         "--output-file",
         metavar="FILE",
         default="-",
-        help="file to write, whole or not at all; default: - (standard output)",
+        help="file to write, whole or not at all (default: -, standard output)",
     )
     add(
         "--inputs",
         choices=INPUTS,
         default="auto",
-        help="fill templates from ntuples, read histograms in ROOT files, or read the templates saved in "
-        "HistogramFolder; default: auto (ntuples if every sample has a Tree)",
+        help="where templates come from: filled from ntuples, histograms in ROOT files, or saved in "
+        "HistogramFolder (default: auto, which is ntuples if every sample has a Tree, else histograms)",
     )
     add(
         "--folder",
         metavar="DIR",
         default=".",
-        help="where relative paths in CONFIG start; default: the current folder",
+        help="folder where relative paths in CONFIG start (default: the current folder)",
     )
     add(
         "--save-templates",
         action="store_true",
-        help="write all templates to HistogramFolder, as cabinetry does",
+        help="also write all templates into HistogramFolder, as cabinetry does",
     )
     add("--quiet", action="store_true", help="no notes on standard error")
     return parser
@@ -68,14 +68,16 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         text = str(error)
         named = options.config in text
         return fail("workspace", text if named else f"{options.config}: {text}", WRONG_INPUT)
+    written = "the templates"
     try:
         if options.save_templates:
             made.save_templates()
+        written = options.output_file
         write_output(json_text(made.spec), options.output_file)
     except SteeringError as error:
         return fail("workspace", str(error), WRONG_INPUT)
     except OSError as error:
-        return fail("workspace", f"{options.output_file} cannot be written: {error}", NOT_WRITTEN)
+        return fail("workspace", f"{written} cannot be written: {error}", NOT_WRITTEN)
     if not options.quiet:
         for note in made.notes:
             print(f"workspace: note: {note}", file=sys.stderr)

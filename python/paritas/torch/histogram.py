@@ -22,7 +22,7 @@ class SoftHistogram(torch.nn.Module):
 
     An event of weight w adds w c to a bin's content and w^2 c to its sum of squared weights, where c is its
     kernel's part in the bin. With infinite outer edges, the bins add up to all weights and all their squares.
-    Bandwidth to 0 gives the usual histogram."""
+    As the bandwidth goes to 0, this becomes the usual histogram."""
 
     def __init__(self, edges: Any, bandwidth: float | torch.Tensor, kernel: str = "gaussian") -> None:
         """edges: ascending, bins + 1, may end in -inf and inf; kernel: "gaussian" (bandwidth: sigma) or

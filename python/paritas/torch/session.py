@@ -53,7 +53,8 @@ def _is_transformed() -> bool:
 
 
 class _Asked(NamedTuple):
-    """What a call asks: places of its tensors among `at` and the row arguments; the wanted ones of them."""
+    """What a call asks: places of its tensors among `at` and the row arguments, and which derivatives it
+    wants."""
 
     session: "Session"
     statistic: Statistic
@@ -304,8 +305,8 @@ class Session(differentiable.Session):
         (differentiable.Session.__doc__ or "")
         + """
 
-    Tensors on devices other than the CPU are copied to the host, and answers back. Numbers that are no
-    tensors count as float64."""
+    Tensors on devices other than the CPU are copied to the host, and the answers are copied back. Numbers
+    that are not tensors count as float64."""
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -316,8 +317,8 @@ class Session(differentiable.Session):
 
     @property
     def status(self) -> Any:
-        """Of this thread's last call: "converged", or the worst fit's status; an array for a batch; None
-        before."""
+        """The status of this thread's last call: "converged", or the worst fit's; an array for a batch. None
+        before the first call."""
         codes = getattr(self._last, "codes", None)
         if codes is None:
             return None
