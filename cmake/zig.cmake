@@ -30,6 +30,9 @@ foreach(tool ar ranlib)
   file(CHMOD "${CMAKE_${variable}}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endforeach()
 set(CMAKE_C_FLAGS_INIT -g0) # zig writes debugging information if not told: three quarters of a static library
+if(CMAKE_SYSTEM_NAME STREQUAL "Windows")
+  string(APPEND CMAKE_C_FLAGS_INIT " -Xclang -object-file-name=paritas.obj") # else its path on this machine
+endif()
 # without symbols: this machine's strip knows its own system only
 set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -s)
