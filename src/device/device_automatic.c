@@ -30,6 +30,7 @@ paritas_status automatic_open(paritas_context *context, const struct device_requ
     automatic->request.isa = NULL; /* CPU only, and borrowed */
     automatic->request.no_processor = true;
     automatic->find = automatic_find;
+    automatic->clock = platform_seconds;
     run_on(automatic, *device);
     (*device)->automatic = automatic;
     return PARITAS_OK;
@@ -116,9 +117,9 @@ static bool accelerated(paritas_context *context, struct paritas_device *cpu, st
 {
     struct device_automatic *automatic = cpu->automatic;
     struct paritas_device *accelerator = automatic->accelerator;
-    const double before = platform_seconds();
+    const double before = automatic->clock();
     *status = plain_launch(context, accelerator, model, launch);
-    const double seconds = platform_seconds() - before;
+    const double seconds = automatic->clock() - before;
     if (*status == PARITAS_OK && kind->accelerated++ > 0 && seconds > 0.0)
         kind->accelerator_rate = launch->rows / seconds;
     if (*status == PARITAS_OK && kind->accelerator_rate > kind->cpu_rate &&
@@ -155,9 +156,9 @@ paritas_status automatic_launch(paritas_context *context, struct paritas_device 
     if (automatic->accelerator && choose_accelerator(kind, launch->rows) &&
         accelerated(context, device, kind, model, launch, &status))
         return status;
-    const double before = platform_seconds();
+    const double before = automatic->clock();
     status = plain_launch(context, device, model, launch);
-    const double seconds = platform_seconds() - before;
+    const double seconds = automatic->clock() - before;
     automatic->seconds += seconds;
     if (status == PARITAS_OK && seconds > 0.0) kind->cpu_rate = launch->rows / seconds;
     if (status == PARITAS_OK && !automatic->searched && automatic->seconds > AUTOMATIC_SECONDS)

@@ -29,8 +29,9 @@ struct device_automatic {
     double seconds; /* of CPU kernels */
     uint64_t launches;
     struct automatic_kind kinds[AUTOMATIC_KINDS];
-    /* automatic_find, or a test's replacement */
+    /* automatic_find and platform_seconds, or a test's replacements */
     struct paritas_device *(*find)(paritas_context *context, const struct device_request *request);
+    double (*clock)(void);
 };
 
 /* The first that runs, by PARITAS_DEVICE_PREFERENCE; no CPU under another name. NULL: none. */

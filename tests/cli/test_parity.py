@@ -2,9 +2,9 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -122,6 +122,17 @@ def test_parity_refuses_what_it_cannot_do():
 # ---- bench ----
 
 
+def measured(document, seconds):
+    """The rows with a time. A busy machine may not end an operation within 40 times --seconds: it says so."""
+    rows = document["operations"]
+    for row in rows:
+        if row["seconds"] is None:
+            assert row["repeats"] == 0 and row["longer_than"] == pytest.approx(40 * seconds)
+        else:
+            assert row["repeats"] >= 1 and row["seconds"] > 0 and row["longer_than"] is None
+    return {row["operation"]: row for row in rows if row["seconds"] is not None}
+
+
 def test_bench_measures_saves_and_compares(tmp_path):
     kept = tmp_path / "kept.json"
     first = answer("bench", TWO, "--seconds", "0.01", "--save", kept)
@@ -134,18 +145,17 @@ def test_bench_measures_saves_and_compares(tmp_path):
         "ranking",
         "1000 toys",
     ]
+    before = measured(first, 0.01)
     assert all(
-        o["seconds"] > 0
-        and o["device"] == "cpu"
-        and o["faster_than_cpu"] == 1
-        and o["faster_than_baseline"] is None
-        and o["winner"]
+        o["device"] == "cpu" and o["faster_than_baseline"] is None and o["winner"] == (o["operation"] in before)
         for o in first["operations"]
     )
+    assert all(o["faster_than_cpu"] == 1 for o in before.values())
     assert json.loads(kept.read_text())["workspace"] == first["workspace"]
-    second = answer("bench", TWO, "--seconds", "0.01", "--baseline", kept)
-    for before, after in zip(first["operations"], second["operations"]):
-        assert after["faster_than_baseline"] == pytest.approx(before["seconds"] / after["seconds"], rel=1e-12)
+    after = measured(answer("bench", TWO, "--seconds", "0.01", "--baseline", kept), 0.01)
+    for name in before.keys() & after.keys():
+        ratio = before[name]["seconds"] / after[name]["seconds"]
+        assert after[name]["faster_than_baseline"] == pytest.approx(ratio, rel=1e-12)
 
 
 def test_bench_has_a_model_of_its_own_and_no_other_s_baseline(tmp_path):
@@ -160,8 +170,16 @@ def test_bench_has_a_model_of_its_own_and_no_other_s_baseline(tmp_path):
 
 
 def test_a_baseline_is_read_before_anything_is_measured(tmp_path):
+    """Toys of 2e12 events cannot be drawn: measuring them is an error, which would come first."""
     kept, next_one = tmp_path / "kept.json", tmp_path / "next.json"
     answer("bench", TWO, "--seconds", "0.001", "--save", kept)
+    many = tmp_path / "many.json"
+    document = json.loads(pathlib.Path(TWO).read_text())
+    channel = document["channels"][0]
+    channel["samples"] = [dict(channel["samples"][0], data=[2e12, 2e12])]
+    document["observations"][0]["data"] = [2e12, 2e12]
+    many.write_text(json.dumps(document))
+    assert "toys cannot be drawn" in run("bench", many).stderr
     for change in (
         lambda row: row.update(seconds=0),
         lambda row: row.update(seconds=-1.0),
@@ -174,13 +192,8 @@ def test_a_baseline_is_read_before_anything_is_measured(tmp_path):
         change(document["operations"][2])
         bad = tmp_path / "bad.json"
         bad.write_text(json.dumps(document))
-        started = time.monotonic()
-        done = run("bench", TWO, "--seconds", "60", "--baseline", bad, "--save", next_one)
-        assert (
-            done.returncode == 3
-            and "bad.json: is no file of measurements" in done.stderr
-            and time.monotonic() - started < 60
-        )
+        done = run("bench", many, "--baseline", bad, "--save", next_one)
+        assert done.returncode == 3 and "bad.json: is no file of measurements" in done.stderr
         assert not next_one.exists()
 
 
@@ -200,14 +213,18 @@ def test_another_machine_s_baseline_is_said_under_the_table(tmp_path):
     for row in before["operations"]:
         row["seconds"] = 1e-12
     kept.write_text(json.dumps(before))
-    table = run("bench", TWO, "--seconds", "0.001", "--threads", "1", "--baseline", kept).stdout
+    done = run(
+        "bench", TWO, "--seconds", "0.001", "--threads", "1", "--baseline", kept, "--save", tmp_path / "now"
+    )
+    table = done.stdout
     assert (
         f"the baseline has another isa: abacus, now {document['isa']}" in table
         and "the baseline has another threads: 7, now 1" in table
     )
     assert "the baseline has another description of cpu: an abacus, now" in table
-    ratio = next(line for line in table.splitlines() if line.startswith("fit")).split()[-1]
-    assert "e-" in ratio and float(ratio) > 0
+    for name in measured(json.loads((tmp_path / "now").read_text()), 0.001):
+        ratio = next(line for line in table.splitlines() if line.startswith(name + " ")).split()[-1]
+        assert "e-" in ratio and float(ratio) > 0
 
 
 def test_bench_measures_each_device_once_and_no_auto():
@@ -369,12 +386,12 @@ def test_sweeps_have_the_bits_of_the_plainest_build(family, precision):
 def test_bench_counts_sweeps_a_second(family, tmp_path):
     kept = tmp_path / "bench.json"
     document = answer("bench", family, "--sweeps", "5", "--seconds", "0.05", "--save", kept)
-    rows = document["operations"]
-    assert [row["operation"] for row in rows] == QUESTIONS[family]
-    for row in rows:
-        assert row["sweeps_a_second"] * row["seconds"] == pytest.approx(5.0) and row["repeats"] >= 1
-    again = answer("bench", family, "--sweeps", "5", "--seconds", "0.05", "--baseline", kept)
-    assert all(row["faster_than_baseline"] > 0 for row in again["operations"])
+    assert [row["operation"] for row in document["operations"]] == QUESTIONS[family]
+    before = measured(document, 0.05)
+    for row in before.values():
+        assert row["sweeps_a_second"] * row["seconds"] == pytest.approx(5.0)
+    after = measured(answer("bench", family, "--sweeps", "5", "--seconds", "0.05", "--baseline", kept), 0.05)
+    assert all(after[name]["faster_than_baseline"] > 0 for name in before.keys() & after.keys())
     other = run("bench", family, "--sweeps", "6", "--seconds", "0.001", "--baseline", kept)
     assert other.returncode == 3 and "was measured on another workspace" in other.stderr
     assert "sweeps/s" in run("bench", family, "--sweeps", "2", "--seconds", "0.001").stdout

@@ -14,6 +14,7 @@ struct fake {
     long buffers;     /* live */
     uint32_t largest; /* teams of one run */
     uint64_t teams;   /* of all runs */
+    double seconds;   /* of all runs */
     /* what is to happen */
     size_t buffer_most;             /* bytes of one buffer; 0: any number */
     uint32_t teams_most;            /* of one run, above it memory runs out; 0: any number */
@@ -22,7 +23,7 @@ struct fake {
     /* every run changes the last bit of this number that comes back, counted from 1; 0: of none */
     size_t wrong_number;
     bool refuses_to_open, refuses_text, refuses_binaries, is_processor;
-    unsigned milliseconds; /* of every run */
+    double seconds_of_run; /* only told: a run takes what it takes */
     char versions[64];
 };
 extern struct fake fake;

@@ -29,6 +29,13 @@ static struct paritas_device *find_fake(paritas_context *context, const struct d
     return device;
 }
 
+/* Of launches alone: one on the CPU takes a microsecond, a run of the accelerator what it tells. */
+static double seconds_of_launches(void)
+{
+    static double readings;
+    return ++readings * 1e-6 + fake.seconds;
+}
+
 static void set_up(struct setting *s)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
@@ -40,6 +47,7 @@ static void set_up(struct setting *s)
     assert_int_equal(paritas_open(&options, &s->context), PARITAS_OK);
     assert_string_equal(paritas_device_name(s->context), "cpu");
     s->context->device->automatic->find = find_fake;
+    s->context->device->automatic->clock = seconds_of_launches;
     assert_int_equal(
         paritas_workspace_parse(s->context, small_workspace, strlen(small_workspace), "small", &s->workspace),
         PARITAS_OK);
@@ -116,7 +124,7 @@ TEST(long_work_stays_where_the_accelerator_is_slower)
     struct setting s;
     double first[ROWS], nll[ROWS];
     set_up(&s);
-    fake.milliseconds = 20;
+    fake.seconds_of_run = 0.02;
     evaluate(&s, first);
     pretend(&s, 10.0, 1e12);
     evaluate(&s, nll);
@@ -138,7 +146,7 @@ TEST(a_slow_moment_of_the_cpu_is_forgotten)
     struct setting s;
     double first[ROWS], nll[ROWS];
     set_up(&s);
-    fake.milliseconds = 5;
+    fake.seconds_of_run = 0.005;
     evaluate(&s, first);
     pretend(&s, 10.0, 1e12);
     evaluate(&s, nll);
