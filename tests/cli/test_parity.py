@@ -147,7 +147,9 @@ def test_bench_measures_saves_and_compares(tmp_path):
     ]
     before = measured(first, 0.01)
     assert all(
-        o["device"] == "cpu" and o["faster_than_baseline"] is None and o["winner"] == (o["operation"] in before)
+        o["device"] == "cpu"
+        and o["faster_than_baseline"] is None
+        and o["winner"] == (o["operation"] in before)
         for o in first["operations"]
     )
     assert all(o["faster_than_cpu"] == 1 for o in before.values())
