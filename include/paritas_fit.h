@@ -37,7 +37,9 @@ typedef enum paritas_minimizer { PARITAS_MINIMIZER_LIST(PARITAS_ENUMERATOR) } pa
     ITEM(PARITAS_PARAMETER_AT_LOWER_BOUND, 2, "at_lower_bound", "the slope holds it at its lower bound") \
     ITEM(PARITAS_PARAMETER_AT_UPPER_BOUND, 3, "at_upper_bound", "the slope holds it at its upper bound") \
     ITEM(PARITAS_PARAMETER_AT_KINK, 4, "at_kink",                                                        \
-         "free, at 0, where the slope jumps; its error is the mean of two")
+         "free, at 0, where the slope jumps; its error is the mean of two")                              \
+    ITEM(PARITAS_PARAMETER_AT_EDGE, 5, "at_edge",                                                        \
+         "free, but a rate would be negative beyond; no symmetric error means anything")
 typedef enum paritas_parameter_state {
     PARITAS_PARAMETER_STATE_LIST(PARITAS_ENUMERATOR)
 } paritas_parameter_state;
@@ -141,7 +143,7 @@ typedef struct paritas_fit_answers {
     size_t size;
     paritas_fit_result *results;     /* n */
     double *parameters;              /* n rows of parameter_count */
-    double *errors;                  /* the same: root of the covariance's diagonal; NaN where not free */
+    double *errors;                  /* the same: root of the covariance's diagonal; NaN: see `states` */
     double *covariance;              /* n rows of parameter_count squared; 0 where not free */
     paritas_parameter_state *states; /* n rows of parameter_count */
     paritas_fit_starts *starts;      /* n: what the fits from the job's starts met */
@@ -184,9 +186,23 @@ typedef struct paritas_outside_bin {
 PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model,
                                                 const double *point, const double *data, size_t room,
                                                 paritas_outside_bin *bins, size_t *n);
+/* The bins that hold a fit at the edge of its domain: nothing was observed, the rate is 0, and would be
+ * negative beyond. As paritas_find_outside; rates that no parameter moves are left out. */
+PARITAS_API paritas_status paritas_find_edge(paritas_context *context, const paritas_model *model,
+                                             const double *point, const double *data, size_t room,
+                                             paritas_outside_bin *bins, size_t *n);
 /* Describes such a bin: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for
  * `room` bytes. */
 PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
+
+/* How a MINOS error ends on one side. */
+#define PARITAS_MINOS_END_LIST(ITEM)                                                            \
+    ITEM(PARITAS_MINOS_END_CROSSING, 0, "crossing", "twice the NLL has risen by 1")             \
+    ITEM(PARITAS_MINOS_END_BOUND, 1, "at_bound", "a bound of the parameter comes first")        \
+    ITEM(PARITAS_MINOS_END_EDGE, 2, "at_edge",                                                  \
+         "the domain ends first: beyond, a rate is negative whatever the other parameters are") \
+    ITEM(PARITAS_MINOS_END_UNKNOWN, 3, "unknown", "no end was found, and the message says why")
+typedef enum paritas_minos_end { PARITAS_MINOS_END_LIST(PARITAS_ENUMERATOR) } paritas_minos_end;
 
 /* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
 struct paritas_minima; /* paritas_statistics.h */
@@ -197,18 +213,21 @@ typedef struct paritas_minos_request {
     double best_twice_nll;         /* there */
     double error;                  /* of the parameter there */
     struct paritas_minima *minima; /* raised to what its fits met, if that is more; NULL: not asked for */
+    paritas_minos_end *ends;       /* 2: how each side ends; NULL: not asked for */
+    double *reach;                 /* 2: the offsets of these ends; NaN: unknown; NULL: not asked for */
 } paritas_minos_request;
 
 /* MINOS errors of one parameter: offsets[0] < 0 < offsets[1], where the profile of twice the NLL has risen by
- * 1. NaN where a bound comes first. `job` may be NULL. */
+ * 1. NaN where a bound or the edge of the domain comes first: `ends` says which. `job` may be NULL. */
 PARITAS_API paritas_status paritas_minos(paritas_context *context, const paritas_model *model,
                                          const paritas_job *job, const paritas_minos_request *request,
                                          double offsets[2]);
 
-#define PARITAS_FIT_ENUMERATIONS(ENUMERATION)                                          \
-    ENUMERATION(paritas_fit_status, PARITAS_FIT_STATUS_LIST, "Outcome of a fit.")      \
-    ENUMERATION(paritas_minimizer, PARITAS_MINIMIZER_LIST, "Methods of minimisation.") \
-    ENUMERATION(paritas_parameter_state, PARITAS_PARAMETER_STATE_LIST, "State of a parameter after a fit.")
+#define PARITAS_FIT_ENUMERATIONS(ENUMERATION)                                                               \
+    ENUMERATION(paritas_fit_status, PARITAS_FIT_STATUS_LIST, "Outcome of a fit.")                           \
+    ENUMERATION(paritas_minimizer, PARITAS_MINIMIZER_LIST, "Methods of minimisation.")                      \
+    ENUMERATION(paritas_parameter_state, PARITAS_PARAMETER_STATE_LIST, "State of a parameter after a fit.") \
+    ENUMERATION(paritas_minos_end, PARITAS_MINOS_END_LIST, "How a MINOS error ends on one side.")
 #define PARITAS_FIT_RECORDS(RECORD)                                                                      \
     RECORD(paritas_fit_result, PARITAS_FIT_RESULT_FIELDS, "Outcome of one fit.")                         \
     RECORD(paritas_fit_minimum, PARITAS_FIT_MINIMUM_FIELDS, "A minimum that fits from many starts met.") \

@@ -421,12 +421,12 @@ PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_m
 
 /* ---- compatibility of channels ------------------------------------------------------------------ */
 
-#define PARITAS_COMPATIBILITY_GROUP_FIELDS(FIELD, R)                                          \
-    FIELD(R, double, mu, , "mu", "", "best fit of the group's own parameter")                 \
-    FIELD(R, double, error, , "error", "", "its error; NaN at a bound")                       \
-    FIELD(R, double, down, , "minos_down", "", "MINOS error below; NaN: a bound comes first") \
-    FIELD(R, double, up, , "minos_up", "", "MINOS error above")                               \
-    FIELD(R, paritas_parameter_state, state, , "state", "", "of the parameter")               \
+#define PARITAS_COMPATIBILITY_GROUP_FIELDS(FIELD, R)                                     \
+    FIELD(R, double, mu, , "mu", "", "best fit of the group's own parameter")            \
+    FIELD(R, double, error, , "error", "", "its error; NaN at a bound")                  \
+    FIELD(R, double, down, , "minos_down", "", "MINOS error below; NaN: it ends before") \
+    FIELD(R, double, up, , "minos_up", "", "MINOS error above")                          \
+    FIELD(R, paritas_parameter_state, state, , "state", "", "of the parameter")          \
     FIELD(R, size_t, parameter, , "", "", "its number in the model with a parameter for each group")
 typedef struct paritas_compatibility_group {
     size_t size;

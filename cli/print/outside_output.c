@@ -1,4 +1,4 @@
-/* outside_output.c: the bins for which twice the NLL is infinite or undefined. */
+/* outside_output.c: the bins for which twice the NLL is infinite or undefined; those at the domain's edge. */
 #include "print/outside_output.h"
 
 #include <math.h>
@@ -38,4 +38,35 @@ void outside_print(struct text *out, const struct outside *outside)
         text_format(out, "%s\n", line);
     }
     if (outside->n > SHOWN) text_format(out, "and %zu more bins\n", outside->n - SHOWN);
+}
+
+paritas_status edge_look(struct session *session, const double *point, struct outside *edge)
+{
+    *edge = (struct outside){.bins = arena_elements(session, session->n_main, sizeof *edge->bins)};
+    TRY(allocated(session));
+    return paritas_find_edge(session->context, session->model, point, session->job.data, session->n_main,
+                             edge->bins, &edge->n);
+}
+
+void edge_write(struct writer *w, const struct outside *edge)
+{
+    if (edge->n == 0) return;
+    write_array(w, "edge", true);
+    for (size_t i = 0; i < edge->n; i++)
+        write_row(w, "channel:s bin:z", edge->bins[i].channel, edge->bins[i].bin);
+    write_close(w);
+}
+
+void edge_print(struct text *out, const struct outside *edge)
+{
+    if (edge->n == 0) return;
+    text_format(out, "At the edge of the domain, as a rate is 0:");
+    for (size_t i = 0; i < edge->n && i < SHOWN; i++) {
+        const paritas_outside_bin *bin = &edge->bins[i];
+        text_format(out, i == 0 ? " " : "; ");
+        if (bin->channel) text_format(out, "channel %s, ", bin->channel);
+        text_format(out, "bin %zu", bin->bin);
+    }
+    if (edge->n > SHOWN) text_format(out, "; and %zu more bins", edge->n - SHOWN);
+    text_format(out, "\n");
 }

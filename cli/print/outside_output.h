@@ -1,4 +1,4 @@
-/* outside_output.h: the bins for which twice the NLL is infinite or undefined. */
+/* outside_output.h: the bins for which twice the NLL is infinite or undefined; those at the domain's edge. */
 #pragma once
 
 #include "session/session.h"
@@ -16,3 +16,9 @@ paritas_status outside_look(struct session *session, double twice_nll, const dou
 void outside_write(struct writer *writer, const struct outside *outside);
 /* A line a bin, at most ten. */
 void outside_print(struct text *out, const struct outside *outside);
+
+/* The bins that hold a converged fit at the edge of its domain. */
+paritas_status edge_look(struct session *session, const double *point, struct outside *edge);
+/* `edge`: a list of channel and bin; nothing without them. */
+void edge_write(struct writer *writer, const struct outside *edge);
+void edge_print(struct text *out, const struct outside *edge);

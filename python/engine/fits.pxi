@@ -129,16 +129,22 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
 
 def minos(Model model not None, Job job, parameters, best, double best_twice_nll, errors, Engine engine=None,
           progress=None):
-    """([(down, up)], minima) around a converged fit; NaN at a bound. minima: what their fits met."""
+    """([(down, up)], [(how each side ends)], [(offset where it ends)], minima) around a converged fit.
+    minima: what their fits met."""
     cdef Array at = vector(best, model.parameter_count, "best")
     cdef paritas_minos_request request = paritas_minos_request_default
     cdef Array met = new_rows("paritas_minima", 1)
     cdef double offsets[2]
-    cdef list found = []
+    cdef double reach[2]
+    cdef paritas_minos_end ends[2]
+    cdef list found = [], how = [], far = []
+    request.ends, request.reach = ends, reach
     request.best, request.best_twice_nll = at.at, best_twice_nll
     request.minima = <paritas_minima *>met.rows
     for parameter, error in zip(parameters, errors):
         request.parameter, request.error = parameter, error
         paritas_minos(model.c, job_of(job), &request, offsets, engine, progress)
         found.append((offsets[0], offsets[1]))
-    return found, met.array[0]
+        how.append((ends[0], ends[1]))
+        far.append((reach[0], reach[1]))
+    return found, how, far, met.array[0]

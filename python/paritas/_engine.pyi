@@ -196,7 +196,7 @@ expected_data: _FloatsAnswer
 expected_jacobian: _FloatsAnswer
 expected_by_sample: Callable[..., list[_Floats]]
 fit: _Answer
-minos: Callable[..., tuple[list[tuple[float, float]], Any]]
+minos: Callable[..., tuple[list[tuple[float, float]], list[tuple[int, int]], list[tuple[float, float]], Any]]
 hypotest: _Answer
 limit: _Answer
 significance: _Answer

@@ -168,8 +168,9 @@ def minos(
     best: FitResult | None = None,
     **given: Unpack[Keywords],
 ) -> MinosErrors:
-    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
-    Their `several_minima` and `minima` say what further starts met.
+    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN where a bound
+    or the edge of the domain comes first: their `ends` say which, and `reach` how far away that is. Their
+    `several_minima` and `minima` say what further starts met.
     parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
     made here)."""
     model = model_of(model)
@@ -183,15 +184,16 @@ def minos(
             f"MINOS errors stand around a converged fit with errors; this one is {best.status}"
         )
     if parameters == "all":
-        parameters = [name for name, state in zip(best.names, best.states) if state == "free"]
+        parameters = [name for name, state in zip(best.names, best.states) if state in _FREE]
     names = texts(parameters, "parameters")
     at = [model.index(name) for name in names]
     errors = [float(best.errors[i]) for i in at]
     with Call(minos, model, given, "MINOS") as call:
-        offsets, met = _engine.minos(
+        offsets, ends, reach, met = _engine.minos(
             model, call.job, at, best.values, best.twice_nll, errors, call.engine, call.tell
         )
-    return MinosErrors(zip(names, offsets), Minima(met))
+    words = [(_ENDS[down], _ENDS[up]) for down, up in ends]
+    return MinosErrors(zip(names, offsets), Minima(met), zip(names, words), zip(names, reach))
 
 
 takes(FitKeywords, fit)
@@ -199,5 +201,7 @@ takes(Where, fit_batch)
 takes(Keywords, minos)
 
 _STATES = list(_engine.enumeration("paritas_parameter_state"))
+_ENDS = list(_engine.enumeration("paritas_minos_end"))
+_FREE = ("free", "at_edge")
 
 __all__ = ["Bounds", "Fixed", "fit", "fit_batch", "minos"]

@@ -187,11 +187,21 @@ class Minima(fields.minima):
 class MinosErrors(dict[str, tuple[float, float]]):
     """MINOS errors (down, up) by parameter.
 
-    minima: what further starts met, of all errors; each stands at the lowest minimum that is known."""
+    minima: what further starts met, of all errors; each stands at the lowest minimum that is known. ends: how
+    both sides end, by parameter: "crossing", "at_bound" or "at_edge", where the domain ends and a rate would
+    be negative. reach: the offsets (down, up) of these ends."""
 
-    def __init__(self, errors: Iterable[tuple[str, tuple[float, float]]], minima: Minima) -> None:
+    def __init__(
+        self,
+        errors: Iterable[tuple[str, tuple[float, float]]],
+        minima: Minima,
+        ends: Iterable[tuple[str, tuple[str, str]]] = (),
+        reach: Iterable[tuple[str, tuple[float, float]]] = (),
+    ) -> None:
         super().__init__(errors)
         self.minima = minima
+        self.ends = dict(ends)
+        self.reach = dict(reach)
 
     @property
     def several_minima(self) -> bool:

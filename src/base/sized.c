@@ -14,6 +14,7 @@ static const struct {
     size_t size;
 } earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
                {"paritas_minos_request", offsetof(paritas_minos_request, minima)},
+               {"paritas_minos_request", offsetof(paritas_minos_request, ends)},
                {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
                {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},

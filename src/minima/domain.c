@@ -1,5 +1,6 @@
 /* domain.c: which bins make the likelihood infinite or undefined. */
 #include "minima/domain.h"
+#include "fit/edges.h"
 #include "fit/fit_rows.h"
 
 #include <math.h>
@@ -10,9 +11,9 @@ static bool is_outside(double rate, double observed)
     return !isfinite(rate) || rate < 0.0 || (rate == 0.0 && observed > 0.0);
 }
 
-static paritas_outside_bin bin_of(const paritas_model *model, size_t datum)
+static paritas_outside_bin bin_of(const paritas_model *model, size_t datum, double rate, double observed)
 {
-    paritas_outside_bin bin = {.bin = datum};
+    paritas_outside_bin bin = {.bin = datum, .rate = rate, .observed = observed};
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
         const size_t bins = paritas_model_channel_bins(model, c);
         bin.channel = paritas_model_channel_name(model, c);
@@ -38,14 +39,26 @@ paritas_status paritas_find_outside(paritas_context *context, const paritas_mode
     for (size_t i = 0; status == PARITAS_OK && i < frozen->n_main; i++) {
         if (!frozen_counts(frozen, i) || frozen_is_masked(frozen, i) || !is_outside(expected[i], data[i]))
             continue;
-        if (*n < room) {
-            bins[*n] = bin_of(model, i);
-            bins[*n].rate = expected[i];
-            bins[*n].observed = data[i];
-        }
+        if (*n < room) bins[*n] = bin_of(model, i, expected[i], data[i]);
         ++*n;
     }
     paritas_release(&context->allocator, expected);
+    return status;
+}
+
+paritas_status paritas_find_edge(paritas_context *context, const paritas_model *model, const double *point,
+                                 const double *data, size_t room, paritas_outside_bin *bins, size_t *n)
+{
+    REQUIRE(context, model, point, n);
+    if (room > 0) REQUIRE(context, bins);
+    struct arena arena;
+    struct edges edges;
+    arena_open(&arena, &context->allocator);
+    const paritas_status status = edges_find(context, model, point, data, &arena, &edges);
+    *n = edges.n;
+    for (size_t k = 0; status == PARITAS_OK && k < edges.n && k < room; k++)
+        bins[k] = bin_of(model, edges.bins[k], 0.0, 0.0);
+    arena_free(&arena);
     return status;
 }
 

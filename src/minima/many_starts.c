@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "fit/random_start.h"
+#include "minima/edge_errors.h"
 
 #include <math.h>
 #include <string.h>
@@ -379,6 +380,33 @@ static paritas_status fit_without_lost(struct batch *batch, bool several, size_t
     return status;
 }
 
+static paritas_status fit_jobs(struct batch *batch, bool several, size_t n, const paritas_job *jobs)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fit_check_data(batch->context, batch->model, n, jobs, i) != PARITAS_OK)
+            return fit_without_lost(batch, several, n, jobs);
+    return fit_all(batch, several, n, jobs);
+}
+
+/* Errors and states say what they mean at the edge of the domain, whichever of them the caller asked for. */
+static paritas_status fit_and_judge(struct batch *batch, bool several, size_t n, const paritas_job *jobs)
+{
+    paritas_context *context = batch->context;
+    paritas_fit_answers *to = &batch->answers;
+    double *own[2] = {NULL, NULL}, **wanted[2] = {&to->parameters, &to->errors};
+    paritas_status status = PARITAS_OK;
+    if (!to->errors && !to->states) return fit_jobs(batch, several, n, jobs);
+    for (int k = 0; k < 2; k++) {
+        if (*wanted[k]) continue;
+        *wanted[k] = own[k] = paritas_allocate(context, n * batch->n_parameters + 1, sizeof *own[k]);
+        if (!own[k]) status = paritas_fail_memory(context);
+    }
+    if (status == PARITAS_OK) status = fit_jobs(batch, several, n, jobs);
+    if (status == PARITAS_OK) status = edge_errors_judge(context, batch->model, n, jobs, to);
+    for (int k = 0; k < 2; k++) paritas_release(&context->allocator, own[k]);
+    return status;
+}
+
 paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                            const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                            const paritas_fit_answers *answers)
@@ -404,8 +432,5 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                                   PARITAS_STARTS_MOST);
     }
     TRY(fit_check_starts(context, model, n, jobs));
-    for (size_t i = 0; i < n; i++)
-        if (fit_check_data(context, model, n, jobs, i) != PARITAS_OK)
-            return fit_without_lost(&batch, several, n, jobs);
-    return fit_all(&batch, several, n, jobs);
+    return fit_and_judge(&batch, several, n, jobs);
 }

@@ -3,13 +3,18 @@
  * A round fits both sides as one batch. With interpolation (cls_curve.h) round two or three lands within
  * ACCEPT of the root. Further starts then look for lower minima at both crossings, as in a test. If there
  * are any, or kinks, where other parameters may change sides on the way, or if interpolation leads nowhere,
- * fits bracket the crossing, each the lowest that is known. */
+ * fits bracket the crossing, each the lowest that is known.
+ *
+ * A fit may find no point of the domain: a rate is negative there whatever the other parameters are. Or it
+ * may fail. Either is a wall, and later fits go half the way to it at most. A side on which the domain ends
+ * before a rise of 1 ends at that edge. */
 #include "statistics/cls_curve.h"
 #include "minima/conditional_starts.h"
 #include "minima/conditional_fits.h"
 #include "base/sized.h"
 #include "fit/family.h"
 #include "minima/minimum_search.h"
+#include "minima/neighbours.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,18 +23,20 @@
 #define REACHED 0.01 /* the rise at an accepted root, from 1: fits of other minima jump */
 #define CLOSELY 2e-4 /* the same, of a fit that interpolation led to */
 #define STEEP 16.0
+#define EDGE 1e-6 /* of the offset, or of an error if that is more: how well a domain's edge is known */
 #define ROUNDS_MAX 16
-#define ROUNDS_MAX_CAREFUL 34  /* CURVE_NODES_MAX holds two sides */
+#define ROUNDS_MAX_CAREFUL 34  /* also beside walls; CURVE_NODES_MAX holds two sides */
 #define FIRST_STEP_CAREFUL 0.3 /* in errors */
 #define NEXT_STEP_CAREFUL 1.3  /* of the last */
 #define SEARCHES_MAX 4         /* of the crossings */
 
 struct side {
-    double inner, outer; /* rise below 1 at `inner`, above at `outer` */
-    double bound, root;
-    double step, brackets[2]; /* careful: the next step outward; the bracket's last widths */
-    double beyond;            /* careful: rise below 1, too, but perhaps not between it and `inner` */
-    bool outer_known, has_beyond, settled, stuck, at_bound;
+    double inner, outer;            /* rise below 1 at `inner`, above at `outer` */
+    double bound, wall, root;       /* wall: a fit there had no answer; infinite: none was met */
+    paritas_fit_status wall_status; /* non_finite: outside the domain */
+    double step, brackets[2];       /* careful: the next step outward; the bracket's last widths */
+    double beyond;                  /* careful: rise below 1, too, but perhaps not between it and `inner` */
+    bool outer_known, has_beyond, settled, stuck, at_bound, at_edge;
     struct infer_point last, next; /* fitted last; the one with a rise of 1 or more, next to the crossing */
 };
 
@@ -107,6 +114,16 @@ static void propose_carefully(const struct search *s, struct side *side)
     side->brackets[0] = width;
 }
 
+/* Where fits have met a wall, a proposal goes no further than half the way. Returns whether it would have. */
+static bool step_back(struct side *side)
+{
+    const double half = 0.5 * (side->inner + side->wall);
+    if (isinf(side->wall) || side->outer_known || side->has_beyond) return false;
+    const bool beyond = (side->root - half) * (side->wall - side->inner) > 0.0;
+    if (beyond) side->root = half;
+    return beyond;
+}
+
 /* The slope outward fell on the way to `point`: two branches meet between, the highest place so far. */
 static bool passed_a_peak(const struct search *s, const struct side *side, const struct infer_point *point)
 {
@@ -119,8 +136,8 @@ static void take(const struct search *s, const struct infer_point *point, struct
 {
     const double x = point->value[0];
     side->last = *point;
-    if (!(rise_of(s, point->twice_nll) < 1.0)) side->next = *point;
-    if (!(rise_of(s, point->twice_nll) < 1.0)) { /* no answer counts as beyond */
+    if (rise_of(s, point->twice_nll) >= 1.0) {
+        side->next = *point;
         side->outer = x;
         side->outer_known = true;
         side->has_beyond = false;
@@ -132,6 +149,19 @@ static void take(const struct search *s, const struct infer_point *point, struct
         side->has_beyond = false;
         side->at_bound = side->inner == side->bound;
     }
+}
+
+/* Is there a wall so near that nothing is left to fit before it? */
+static bool is_at_wall(const struct search *s, const struct side *side)
+{
+    const double offset = fabs(side->inner - s->centre);
+    return !side->outer_known && fabs(side->wall - side->inner) <= EDGE * fmax(offset, s->sigma);
+}
+
+static void meet_wall(const struct infer_point *point, struct side *side)
+{
+    side->wall = point->value[0];
+    side->wall_status = isnan(point->twice_nll) ? PARITAS_FIT_NON_FINITE : point->status;
 }
 
 /* Notes why the fit with the parameter at `value` is of no use. */
@@ -170,6 +200,7 @@ static paritas_status begin(struct search *s)
         const double bound = k == 0 ? lower : upper;
         s->sides[k] = (struct side){.inner = s->centre,
                                     .bound = bound,
+                                    .wall = HUGE_VAL,
                                     .at_bound = bound == s->centre,
                                     .step = FIRST_STEP_CAREFUL * s->sigma,
                                     .brackets = {HUGE_VAL, HUGE_VAL}};
@@ -192,11 +223,17 @@ static double distance_from_crossing(const struct search *s, const struct side *
 /* Proposes the next value; false: none needed, or none helps. */
 static bool is_open(const struct search *s, struct side *side)
 {
-    if (side->settled || side->stuck || side->at_bound) return false;
+    if (side->settled || side->stuck || side->at_bound || side->at_edge) return false;
+    if (is_at_wall(s, side)) {
+        side->at_edge = side->wall_status == PARITAS_FIT_NON_FINITE;
+        side->stuck = !side->at_edge;
+        return false;
+    }
     if (s->careful)
         propose_carefully(s, side);
     else
         propose(s, side);
+    const bool stepped_back = step_back(side);
     double off = distance_from_crossing(s, side);
     if (off > CLOSELY && side->outer_known && isfinite(off)) {
         /* the slopes mislead: where a rate is 0 they do not tell how the profile goes on */
@@ -207,8 +244,8 @@ static bool is_open(const struct search *s, struct side *side)
         }
     }
     side->settled = off <= REACHED;
-    side->stuck = isfinite(off);
-    return !side->stuck;
+    side->stuck = isfinite(off) && !stepped_back; /* half the way to a wall always leads on */
+    return !side->settled && !side->stuck;
 }
 
 /* Where a rate is 0 the gradient has a part that holds the fit at the domain's edge, which no profile has. A
@@ -217,6 +254,28 @@ static double slope_of(const struct search *s, const struct infer_point *point)
 {
     const double parabola = 2.0 * rise_of(s, point->twice_nll) / (point->value[0] - s->centre);
     return fabs(point->slope) > STEEP * fabs(parabola) ? parabola : point->slope;
+}
+
+/* Fits without an answer start again where the last fit of their side ended, or the best fit. */
+static paritas_status fit_again(struct search *s, size_t n, struct infer_point *points,
+                                struct side *const *owner)
+{
+    struct infer_point best = {.profile = &s->profile,
+                               .k = 1,
+                               .parameter = {s->request->parameter},
+                               .value = {s->centre},
+                               .status = s->profile.result.status,
+                               .twice_nll = s->profile.result.twice_nll,
+                               .parameters = s->profile.parameters};
+    for (size_t i = 0; i < n; i++) {
+        struct infer_point *from = owner[i]->last.profile ? &owner[i]->last : &best;
+        const bool up = points[i].value[0] > from->value[0];
+        struct infer_point *const ascending[2] = {up ? from : &points[i], up ? &points[i] : from};
+        bool fresh[2] = {true, true}, lowered = false;
+        if (points[i].status == PARITAS_FIT_CONVERGED) continue;
+        TRY(neighbours_compare(s->infer, 2, ascending, fresh, &lowered));
+    }
+    return PARITAS_OK;
 }
 
 static paritas_status run_round(struct search *s, size_t *n)
@@ -239,10 +298,15 @@ static paritas_status run_round(struct search *s, size_t *n)
         TRY(minimum_search_run(s->infer, &s->profile, *n, both));
     else if (s->careful)
         TRY(minimum_search_carry(s->infer, &s->profile, *n, both));
+    TRY(fit_again(s, *n, points, owner));
     TRY(infer_slopes(s->infer, *n, points));
     check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
               s->profile.result.twice_nll);
     for (size_t i = 0; i < *n; i++) {
+        if (points[i].status != PARITAS_FIT_CONVERGED) {
+            meet_wall(&points[i], owner[i]);
+            continue;
+        }
         check_fit(s, points[i].value[0], points[i].status, points[i].twice_nll);
         points[i].slope = slope_of(s, &points[i]);
         curve_add(&s->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
@@ -253,7 +317,7 @@ static paritas_status run_round(struct search *s, size_t *n)
 
 static bool is_missed(const struct side *side)
 {
-    return !side->settled && !side->at_bound;
+    return !side->settled && !side->at_bound && !side->at_edge;
 }
 
 /* Further starts at the crossings and at the best fit. *lower: one of them is not the lowest minimum. */
@@ -277,6 +341,12 @@ static paritas_status search_crossings(struct search *s, bool *lower)
     return PARITAS_OK;
 }
 
+static int rounds_most(const struct search *s)
+{
+    const bool walled = !isinf(s->sides[0].wall) || !isinf(s->sides[1].wall);
+    return s->careful || walled ? ROUNDS_MAX_CAREFUL : ROUNDS_MAX;
+}
+
 /* Where several minima are met, carefully once more. */
 static paritas_status find_crossings(struct search *s, int *rounds)
 {
@@ -286,8 +356,8 @@ static paritas_status find_crossings(struct search *s, int *rounds)
     for (int search = 0; search < SEARCHES_MAX && again && !has_failed(s); search++) {
         size_t n = 1;
         TRY(begin(s));
-        *rounds = s->careful ? ROUNDS_MAX_CAREFUL : ROUNDS_MAX;
-        for (int round = 0; round < *rounds && n > 0 && !has_failed(s); round++) TRY(run_round(s, &n));
+        for (*rounds = 0; *rounds < rounds_most(s) && n > 0 && !has_failed(s); ++*rounds)
+            TRY(run_round(s, &n));
         if (has_failed(s)) break;
         TRY(search_crossings(s, &again));
         s->confirmed = !again && !has_failed(s);
@@ -299,17 +369,40 @@ static paritas_status find_crossings(struct search *s, int *rounds)
     return PARITAS_OK;
 }
 
+static paritas_minos_end end_of(const struct search *s, const struct side *side)
+{
+    if (side->settled && (s->confirmed || !infer_has_several(&s->infer->minima)))
+        return PARITAS_MINOS_END_CROSSING;
+    if (has_failed(s) || is_missed(side) || side->settled) return PARITAS_MINOS_END_UNKNOWN;
+    return side->at_bound ? PARITAS_MINOS_END_BOUND : PARITAS_MINOS_END_EDGE;
+}
+
+static void put_side(const struct search *s, int k, double offsets[2])
+{
+    const struct side *side = &s->sides[k];
+    const paritas_minos_end end = end_of(s, side);
+    const bool crosses = end == PARITAS_MINOS_END_CROSSING, ends = end != PARITAS_MINOS_END_UNKNOWN;
+    if (crosses) offsets[k] = side->root - s->centre;
+    if (s->request->ends) s->request->ends[k] = end;
+    if (s->request->reach && ends) s->request->reach[k] = (crosses ? side->root : side->inner) - s->centre;
+}
+
+static void say_missed(struct search *s, const struct side *side, int rounds)
+{
+    if (is_at_wall(s, side))
+        check_fit(s, side->wall, side->wall_status, (double)NAN);
+    else
+        snprintf(s->failure, sizeof s->failure, "%d rounds of fits came no nearer than %.6g", rounds,
+                 side->inner);
+}
+
 static paritas_status minos(struct search *s, double offsets[2])
 {
-    int most = 0;
-    TRY(find_crossings(s, &most));
-    for (int k = 0; k < 2; k++) {
-        if (s->sides[k].settled && (s->confirmed || !infer_has_several(&s->infer->minima)))
-            offsets[k] = s->sides[k].root - s->centre;
-        if (!has_failed(s) && is_missed(&s->sides[k]))
-            snprintf(s->failure, sizeof s->failure, "%d rounds of fits came no nearer than %.6g", most,
-                     s->sides[k].inner);
-    }
+    int rounds = 0;
+    TRY(find_crossings(s, &rounds));
+    for (int k = 0; k < 2; k++)
+        if (!has_failed(s) && is_missed(&s->sides[k])) say_missed(s, &s->sides[k], rounds);
+    for (int k = 0; k < 2; k++) put_side(s, k, offsets);
     if (infer_has_several(&s->infer->minima))
         paritas_note(s->infer->context, "MINOS of %s: fits met %zu minima; its errors follow the lowest",
                      paritas_model_parameter_name(s->infer->model, s->request->parameter),
@@ -339,6 +432,10 @@ paritas_status paritas_minos(paritas_context *context, const paritas_model *mode
     TRY(SIZED_CHECK(context, paritas_minos_request, "request", 1, given));
     TRY(SIZED_TAKE(context, paritas_minos_request, "request", given, &request));
     REQUIRE_AS(context, "best", request.best);
+    for (int k = 0; k < 2; k++) {
+        if (request.ends) request.ends[k] = PARITAS_MINOS_END_UNKNOWN;
+        if (request.reach) request.reach[k] = (double)NAN;
+    }
     struct infer infer;
     struct search search = {.infer = &infer, .request = &request};
     paritas_status status = infer_open(&infer, context, model, job, false);

@@ -11,7 +11,7 @@
 #include "base/pattern.h"
 #include "base/sized.h"
 #include "fit/cholesky.h"
-#include "fit/family.h"
+#include "fit/fit.h"
 #include "minima/infer.h"
 #include "paritas_simplified.h"
 #include "statistics/simplified.h"
@@ -154,7 +154,7 @@ static paritas_status fit_control(struct simplify *s, const paritas_model *model
     answers.errors = errors;
     answers.covariance = covariance;
     answers.states = states;
-    TRY(paritas_fit(s->context, model, NULL, 1, &job, &answers));
+    TRY(fit_run(s->context, model, NULL, 1, &job, &answers));
     if (result.status != PARITAS_FIT_CONVERGED)
         return paritas_fail(s->context, PARITAS_NOT_CONVERGED, "the fit of the background: %s",
                             paritas_fit_status_name(result.status));

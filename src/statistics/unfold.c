@@ -6,7 +6,7 @@
 #include "base/math/host_math.h"
 #include "base/sized.h"
 #include "fit/cholesky.h"
-#include "fit/family.h"
+#include "fit/fit.h"
 #include "paritas_fit.h"
 #include "statistics/unfold.h"
 
@@ -57,7 +57,7 @@ static paritas_status fit(struct unfold *u, const paritas_model *model, size_t n
     answers.parameters = u->points;
     answers.covariance = u->covariances;
     answers.states = u->states;
-    return paritas_fit(u->context, model, NULL, n_jobs, jobs, &answers);
+    return fit_run(u->context, model, NULL, n_jobs, jobs, &answers);
 }
 
 static paritas_status fit_at(struct unfold *u, double tau)

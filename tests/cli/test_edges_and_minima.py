@@ -138,7 +138,8 @@ def test_a_rate_of_zero_is_a_minimum(tmp_path, case, minimizer):
     assert code == 0 and fit["status"] == "converged", (error, fit)
     found = {p["name"]: p for p in fit["parameters"]}
     assert found[held]["value"] == pytest.approx(value, abs=1e-7)
-    assert found[held]["error"] is None
+    assert found[held]["error"] is None and found[held]["state"] == "at_edge"
+    assert fit["edge"] == [{"channel": "channel_0", "bin": 0}] and found["mu"]["state"] == "free"
     assert found["mu"]["value"] == pytest.approx(1.2, abs=1e-7)
     assert found["mu"]["error"] == pytest.approx(math.sqrt(12.0) / 10.0, rel=1e-6)
     want = constraint + two_nll_poisson(12, 12.0)
@@ -155,7 +156,41 @@ def test_an_edge_shared_by_two_parameters_leaves_their_difference_free(tmp_path)
     assert code == 0 and fit["status"] == "converged", error
     for parameter in fit["parameters"]:
         assert parameter["value"] == pytest.approx(-1.0, abs=1e-7)
-        assert parameter["error"] == pytest.approx(math.sqrt(0.5), rel=1e-4)
+        assert parameter["error"] == pytest.approx(math.sqrt(0.5), rel=1e-4) and parameter["state"] == "free"
+
+
+@pytest.mark.parametrize("width, means_something", [(0.1, True), (0.03, False), (0.012, False)])
+def test_an_error_along_the_edge_must_be_one_off_the_edge_too(tmp_path, width, means_something):
+    """Rates mu + 3 l without events and mu + 20 with 5: l = 1 +- width. Along the edge mu follows l, and has
+    the error 3 width. Off the edge twice the NLL rises by 1 only some 0.3 further, whatever the width is."""
+    lumi = {"name": "lumi", "auxdata": [1.0], "sigmas": [width], "inits": [1.0], "bounds": [[0.5, 1.5]]}
+    scaled = [{"name": "lumi", "type": "lumi", "data": None}]
+    mu = [{"name": "mu", "type": "normfactor", "data": None}]
+    first = [([1.0], mu), ([3.0], scaled)]
+    second = ([([1.0], mu), ([20.0], [])], [5.0])
+    bounds = {"name": "mu", "inits": [1.0], "bounds": [[-50.0, 50.0]]}
+    path = workspace(tmp_path / "along.json", first, [0.0], [bounds, lumi], channels=[second])
+    code, fit, error = run("fit", path, "--minos", "mu")
+    assert code == 0 and fit["edge"] == [{"channel": "channel_0", "bin": 0}], error
+    found = parameters_of(fit)
+    along = -found["mu"]["minos_down"]
+    assert along == pytest.approx(3 * width, rel=0.05) and found["mu"]["minos_up"] > 0.29
+    assert found["lumi"]["state"] == "free" and found["lumi"]["error"] == pytest.approx(width, rel=0.05)
+    if means_something:
+        assert found["mu"]["state"] == "free" and found["mu"]["error"] == pytest.approx(along, rel=0.01)
+    else:
+        assert found["mu"]["state"] == "at_edge" and found["mu"]["error"] is None
+
+
+def test_the_edge_is_said(tmp_path):
+    samples, parameters, *_ = normfactor(3.0, 2.0)
+    path = workspace(tmp_path / "edge.json", samples, [0.0], parameters, "k")
+    done = subprocess.run([PARITAS, "fit", path], capture_output=True, text=True)
+    assert "At the edge of the domain, as a rate is 0: channel channel_0, bin 0\n" in done.stdout
+    assert "Parameter of interest: k = -1.50000, at_edge\n" in done.stdout
+    assert "No symmetric error at the edge of the domain (--minos gives both sides): k\n" in done.stdout
+    code, fit, _ = run("fit", workspace(tmp_path / "inside.json", samples, [2.0], parameters, "k"))
+    assert code == 0 and "edge" not in fit
 
 
 @pytest.mark.parametrize("start", [-3.0, -4.5, 4.9])
@@ -387,6 +422,98 @@ def test_minos_ends_where_the_lowest_side_of_other_kinks_does(tmp_path, observed
     assert [end["twice_nll"] for end in ends] == pytest.approx([level, level], abs=1e-6)
     changed = best["b"]["value"] * parameters_of(ends[1])["b"]["value"] < 0
     assert changed == (sides == 2)
+
+
+def subtracted(path, channels, luminosity=()):
+    """Channels of one bin, (observed, background, signal) each. mu may be negative. Backgrounds may have a
+    luminosity."""
+    scaled = [{"name": "lumi", "type": "lumi", "data": None}] if luminosity else []
+    contents = [
+        (
+            [([signal], [{"name": "mu", "type": "normfactor", "data": None}]), ([background], scaled)],
+            [observed],
+        )
+        for observed, background, signal in channels
+    ]
+    parameters = [{"name": "mu", "inits": [1.0], "bounds": [[-50.0, 50.0]]}, *luminosity]
+    return workspace(path, *contents[0], parameters, channels=contents[1:])
+
+
+def minos_of_mu(path):
+    code, fit, error = run("fit", path, "--minos", "mu")
+    assert code == 0 and error == "", error
+    mu = parameters_of(fit)["mu"]
+    ends = mu["minos_down_end"], mu["minos_up_end"]
+    for side, end in zip(("down", "up"), ends):
+        assert (mu[f"minos_{side}"] is None) == (end != "crossing")
+        assert end != "crossing" or mu[f"minos_{side}"] == mu[f"minos_{side}_reach"]
+    return mu["value"], mu["minos_down_reach"], mu["minos_up_reach"], ends
+
+
+def crossing(rise, inside, outside):
+    """Where `rise` is 1, by bisection."""
+    for _ in range(200):
+        middle = 0.5 * (inside + outside)
+        inside, outside = (middle, outside) if rise(middle) < 1 else (inside, middle)
+    return inside
+
+
+@pytest.mark.parametrize("observed", [0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("background, signal", [(3.0, 1.0), (7.0, 0.2), (40.0, 15.0)])
+def test_minos_steps_back_from_rates_below_zero(tmp_path, observed, background, signal):
+    """The usual first step down is one error: to a rate of n - sqrt(n), which is 0 or less."""
+    path = subtracted(tmp_path / "one.json", [(observed, background, signal)])
+    value, down, up, ends = minos_of_mu(path)
+    assert ends == ("crossing", "crossing") and value == pytest.approx((observed - background) / signal)
+
+    def rise(rate):
+        return two_nll_poisson(observed, rate) - two_nll_poisson(observed, observed)
+
+    low, high = crossing(rise, observed, 1e-12), crossing(rise, observed, 100 + observed)
+    assert [down, up] == pytest.approx([(low - observed) / signal, (high - observed) / signal], rel=1e-6)
+
+
+@pytest.mark.parametrize("signal", [0.1, 1.0, 12.0])
+def test_minos_of_a_rate_of_zero_has_one_side(tmp_path, signal):
+    """Twice the NLL is twice the rate: it has risen by 1 where the rate is a half."""
+    path = subtracted(tmp_path / "none.json", [(0.0, 3.0, signal)])
+    value, down, up, ends = minos_of_mu(path)
+    assert ends == ("at_edge", "crossing") and value == pytest.approx(-3.0 / signal)
+    assert [down, up] == pytest.approx([0.0, 0.5 / signal], rel=1e-7, abs=1e-9)
+
+
+def test_minos_ends_at_the_edge_of_the_domain(tmp_path):
+    """The first channel, without events, needs mu >= -1. The minimum is at -0.8: 1.5 (4 + 0.5 mu) = 5.4."""
+    path = subtracted(tmp_path / "two.json", [(0.0, 1.0, 1.0), (10.8, 4.0, 0.5)])
+    value, down, up, ends = minos_of_mu(path)
+
+    def rise(mu):
+        first, second = 1 + mu, 4 + 0.5 * mu
+        return two_nll_poisson(0, first) + two_nll_poisson(10.8, second) - 0.4 - two_nll_poisson(10.8, 3.6)
+
+    assert ends == ("at_edge", "crossing") and rise(-1) < 1
+    assert value == pytest.approx(-0.8, abs=1e-4)  # of an error of 2.4
+    assert [value + down, value + up] == pytest.approx([-1, crossing(rise, -0.8, 20)], abs=1e-5)
+    done = subprocess.run([PARITAS, "fit", path, "--minos", "mu"], capture_output=True, text=True)
+    assert "No MINOS error where the domain ends first, as a rate would be negative: mu\n" in done.stdout
+
+
+def test_minos_follows_the_edge_as_far_as_other_parameters_move_it(tmp_path):
+    """Rate mu + 3 l, with l = 1 +- 0.1. Down, l grows until its constraint has risen by 1. Up, l is 0.97
+    where the rate rises, and twice the NLL is 2 mu + 6 l + ((l - 1) / 0.1)^2."""
+    lumi = {"name": "lumi", "auxdata": [1.0], "sigmas": [0.1], "inits": [1.0], "bounds": [[0.5, 1.5]]}
+    path = subtracted(tmp_path / "lumi.json", [(0.0, 3.0, 1.0)], [lumi])
+    value, down, up, ends = minos_of_mu(path)
+    assert ends == ("crossing", "crossing") and value == pytest.approx(-3, abs=1e-7)
+    assert [down, up] == pytest.approx([-0.3, 0.5 + 0.045], rel=1e-5)
+
+
+def test_minos_says_that_a_bound_comes_first(tmp_path):
+    path = subtracted(tmp_path / "bound.json", [(5.0, 4.0, 1.0)])
+    code, fit, error = run("fit", path, "--range", "mu=0.5:50", "--minos", "mu")
+    mu = parameters_of(fit)["mu"]
+    assert code == 0 and (mu["minos_down"], mu["minos_down_end"]) == (None, "at_bound")
+    assert mu["minos_down_reach"] == pytest.approx(-0.5) and mu["minos_up_end"] == "crossing"
 
 
 def test_ranking_fits_are_the_lowest_of_both_sides(tmp_path):

@@ -142,8 +142,7 @@ def test_flat_directions_are_said(tmp_path):
 
     done = run("fit", changed(tmp_path, change), "--covariance")
     assert (
-        "No error, as the likelihood is flat along it or its domain ends there: mu, other" in done.stdout
-        and "nan" not in done.stdout
+        "No error, as the likelihood is flat along it: mu, other" in done.stdout and "nan" not in done.stdout
     )
     assert "No error" not in run("fit", TWO).stdout
 

@@ -400,6 +400,10 @@ TEST(a_scan_outside_the_bounds_or_of_no_parameter_is_refused)
     free_fixture(&f);
 }
 
+/* How the sides of the last MINOS error end, and where. */
+static paritas_minos_end ends[2];
+static double reach[2];
+
 /* MINOS errors at the best fit, which is returned. */
 static double minos_at_best_fit(const struct fixture *f, double offsets[2])
 {
@@ -410,11 +414,12 @@ static double minos_at_best_fit(const struct fixture *f, double offsets[2])
         paritas_fit(f->context, f->model, NULL, 1, &job,
                     SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
         PARITAS_OK);
-    assert_int_equal(paritas_minos(f->context, f->model, NULL,
-                                   SIZED(paritas_minos_request, .best = &best,
-                                         .best_twice_nll = result.twice_nll, .error = error),
-                                   offsets),
-                     PARITAS_OK);
+    assert_int_equal(
+        paritas_minos(f->context, f->model, NULL,
+                      SIZED(paritas_minos_request, .best = &best, .best_twice_nll = result.twice_nll,
+                            .error = error, .ends = ends, .reach = reach),
+                      offsets),
+        PARITAS_OK);
     return best;
 }
 
@@ -426,6 +431,10 @@ TEST(minos_errors_are_where_the_deviance_is_one)
     assert_true(offsets[0] < 0.0 && offsets[1] > 0.0);
     ASSERT_CLOSE(deviance(N, (best + offsets[0]) * S + B), 1.0, 1e-7);
     ASSERT_CLOSE(deviance(N, (best + offsets[1]) * S + B), 1.0, 1e-7);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(ends[k], PARITAS_MINOS_END_CROSSING);
+        assert_true(reach[k] == offsets[k]);
+    }
     free_fixture(&f);
 }
 
@@ -435,7 +444,32 @@ TEST(minos_has_no_error_where_the_bound_comes_first)
     double offsets[2];
     const double best = minos_at_best_fit(&f, offsets);
     assert_true(isnan(offsets[0]));
+    assert_int_equal(ends[0], PARITAS_MINOS_END_BOUND);
+    ASSERT_CLOSE(best + reach[0], 0.0, 1e-12);
     ASSERT_CLOSE(deviance(10.0, (best + offsets[1]) * S + B), 1.0, 1e-7);
+    free_fixture(&f);
+}
+
+/* No events: twice the NLL is twice the rate, which is 0 at the best fit. */
+TEST(minos_of_a_rate_of_zero_ends_at_the_edge_and_where_the_rate_is_a_half)
+{
+    struct fixture f = counting(0.0, S, B, -100.0, 100.0);
+    paritas_outside_bin bin;
+    double offsets[2];
+    size_t n;
+    const double best = minos_at_best_fit(&f, offsets);
+    ASSERT_CLOSE(best * S + B, 0.0, 1e-9);
+    ASSERT_OK(f.context, paritas_find_edge(f.context, f.model, &best, NULL, 1, &bin, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(bin.bin, 0);
+    assert_true(isnan(offsets[0]));
+    assert_int_equal(ends[0], PARITAS_MINOS_END_EDGE);
+    ASSERT_CLOSE(reach[0], 0.0, 1e-9);
+    assert_int_equal(ends[1], PARITAS_MINOS_END_CROSSING);
+    ASSERT_CLOSE(offsets[1] * S, 0.5, 1e-9);
+    const double inside = best + 1.0 / S;
+    ASSERT_OK(f.context, paritas_find_edge(f.context, f.model, &inside, NULL, 1, &bin, &n));
+    assert_int_equal(n, 0);
     free_fixture(&f);
 }
 
@@ -589,6 +623,7 @@ int main(void)
         cmocka_unit_test(a_scan_outside_the_bounds_or_of_no_parameter_is_refused),
         cmocka_unit_test(minos_errors_are_where_the_deviance_is_one),
         cmocka_unit_test(minos_has_no_error_where_the_bound_comes_first),
+        cmocka_unit_test(minos_of_a_rate_of_zero_ends_at_the_edge_and_where_the_rate_is_a_half),
         cmocka_unit_test(an_impact_is_the_shift_that_keeps_the_expectation),
         cmocka_unit_test(the_yields_of_a_counting_experiment_have_the_errors_of_its_count),
         cmocka_unit_test(asimov_data_are_expected_at_the_value_given),

@@ -20,12 +20,14 @@ struct fitted {
     double *values, *errors, *covariance;
     double *centres;   /* pulls are 0 here */
     double *down, *up; /* MINOS; NaN: not asked for */
-    bool *bounded;     /* a bound comes before a MINOS error */
+    double *reach;     /* how far both sides of each go, to a bound or an edge, too */
+    paritas_minos_end *ends;
+    bool *followed; /* a parameter's sides, by MINOS */
     paritas_parameter_state *states;
     bool minos;
     paritas_minima minima; /* that fits of MINOS errors met */
     paritas_fit_starts starts;
-    struct outside outside;
+    struct outside outside, edge;
 };
 
 static bool needs_covariance(const struct session *session)
@@ -42,9 +44,12 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
     fitted->down = arena_numbers(session, n);
     fitted->up = arena_numbers(session, n);
     fitted->states = arena_elements(session, n, sizeof *fitted->states);
-    fitted->bounded = arena_elements(session, n, sizeof *fitted->bounded);
+    fitted->reach = arena_numbers(session, 2 * n);
+    fitted->ends = arena_elements(session, 2 * n, sizeof *fitted->ends);
+    fitted->followed = arena_elements(session, n, sizeof *fitted->followed);
     TRY(allocated(session));
-    for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = NAN;
+    for (size_t i = 0; i < n; i++)
+        fitted->down[i] = fitted->up[i] = fitted->reach[2 * i] = fitted->reach[2 * i + 1] = NAN;
     return PARITAS_OK;
 }
 
@@ -55,12 +60,14 @@ static paritas_status minos_of(struct session *session, struct fitted *fitted, s
                                            .best = fitted->values,
                                            .best_twice_nll = fitted->result.twice_nll,
                                            .error = fitted->errors[i],
-                                           .minima = &fitted->minima};
+                                           .minima = &fitted->minima,
+                                           .ends = fitted->ends + 2 * i,
+                                           .reach = fitted->reach + 2 * i};
     double offsets[2];
     paritas_status status = paritas_minos(session->context, session->model, &session->job, &request, offsets);
     fitted->down[i] = offsets[0];
     fitted->up[i] = offsets[1];
-    fitted->bounded[i] = status == PARITAS_OK && (isnan(offsets[0]) || isnan(offsets[1]));
+    fitted->followed[i] = true;
     if (status != PARITAS_NOT_CONVERGED) return status;
     fprintf(stderr, "paritas: %s\n", paritas_error_message(session->context));
     session->not_converged = true; /* this side or both stay NaN */
@@ -170,6 +177,8 @@ static paritas_status analyse(struct session *session, void *result)
         TRY(fit_with_errors(session, &method, fitted));
     if (has_lower_known(&fitted->starts)) session->not_converged = true;
     TRY(outside_look(session, fitted->result.twice_nll, fitted->values, &fitted->outside));
+    if (fitted->result.status == PARITAS_FIT_CONVERGED)
+        TRY(edge_look(session, fitted->values, &fitted->edge));
     TRY(minos(session, fitted));
     if (!session->json) TRY(load_centres(session, &fitted->centres));
     note_status(session, fitted->result.status);
@@ -204,6 +213,18 @@ static void write_starts(struct writer *w, const paritas_fit_starts *starts)
     write_close(w);
 }
 
+static void write_sides(struct writer *w, const struct fitted *fitted, size_t i)
+{
+    const char *ends[2] = {NULL, NULL};
+    for (int k = 0; k < 2 && fitted->followed[i]; k++)
+        ends[k] = paritas_minos_end_name(fitted->ends[2 * i + (size_t)k]);
+    write_members(w,
+                  "minos_down:n minos_up:n minos_down_end:s minos_up_end:s minos_down_reach:n "
+                  "minos_up_reach:n",
+                  fitted->down[i], fitted->up[i], ends[0], ends[1], fitted->reach[2 * i],
+                  fitted->reach[2 * i + 1]);
+}
+
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct fitted *fitted = result;
@@ -213,13 +234,14 @@ static void write_keys(struct session *session, struct writer *w, const void *re
                   option_text(session, "--minimizer"), r->twice_nll, 0.5 * r->twice_nll);
     write_fields(w, "paritas_fit_result", r, "edm", "iterations");
     outside_write(w, &fitted->outside);
+    edge_write(w, &fitted->edge);
     if (fitted->starts.n > 1) write_starts(w, &fitted->starts);
     write_array(w, "parameters", true);
     for (size_t i = 0; i < n; i++) {
         write_object(w, NULL, false);
         write_members(w, "name:s value:n error:n state:s", parameter_name(session, i), fitted->values[i],
                       fitted->errors[i], paritas_parameter_state_name(fitted->states[i]));
-        if (fitted->minos) write_members(w, "minos_down:n minos_up:n", fitted->down[i], fitted->up[i]);
+        if (fitted->minos) write_sides(w, fitted, i);
         write_close(w);
     }
     write_close(w);
@@ -314,29 +336,49 @@ static void write_parameters(struct session *session, const struct fitted *fitte
     table_close(&table);
 }
 
-/* Why a parameter lacks a MINOS error, unless standard error says it. */
-static void print_bounded(struct session *session, const struct fitted *fitted)
+/* The parameters of which a side ends so, as one line. */
+static void print_ends(struct session *session, const struct fitted *fitted, paritas_minos_end end,
+                       const char *lead, const char *last)
 {
-    const char *lead = "\nNo MINOS error where a bound comes first:";
+    bool any = false;
     for (size_t i = 0; i < session->n_parameters; i++) {
-        if (!fitted->bounded[i]) continue;
-        text_format(&session->out, "%s %s", lead, parameter_name(session, i));
-        lead = ",";
+        if (!fitted->followed[i] || (fitted->ends[2 * i] != end && fitted->ends[2 * i + 1] != end)) continue;
+        text_format(&session->out, "%s %s", any ? "," : lead, parameter_name(session, i));
+        any = true;
     }
-    if (lead[0] == ',') text_format(&session->out, ". --range NAME=LO:HI gives other bounds\n");
+    if (any) text_format(&session->out, "%s\n", last);
+}
+
+/* Why a parameter lacks a MINOS error, unless standard error says it. */
+static void print_missing(struct session *session, const struct fitted *fitted)
+{
+    print_ends(session, fitted, PARITAS_MINOS_END_BOUND,
+               "\nNo MINOS error where a bound comes first:", ". --range NAME=LO:HI gives other bounds");
+    print_ends(session, fitted, PARITAS_MINOS_END_EDGE,
+               "\nNo MINOS error where the domain ends first, as a rate would be negative:", "");
+}
+
+/* The parameters of this state without an error, as one line. */
+static void print_without_error(struct session *session, const struct fitted *fitted,
+                                paritas_parameter_state state, const char *lead)
+{
+    bool any = false;
+    for (size_t i = 0; i < session->n_parameters; i++) {
+        if (fitted->states[i] != state || !isnan(fitted->errors[i])) continue;
+        text_format(&session->out, "%s %s", any ? "," : lead, parameter_name(session, i));
+        any = true;
+    }
+    if (any) text_format(&session->out, "\n");
 }
 
 /* Why a free parameter has no error. */
-static void print_flat(struct session *session, const struct fitted *fitted)
+static void print_unknown(struct session *session, const struct fitted *fitted)
 {
-    const char *lead = "\nNo error, as the likelihood is flat along it or its domain ends there:";
     if (fitted->result.status != PARITAS_FIT_CONVERGED) return;
-    for (size_t i = 0; i < session->n_parameters; i++) {
-        if (fitted->states[i] != PARITAS_PARAMETER_FREE || !isnan(fitted->errors[i])) continue;
-        text_format(&session->out, "%s %s", lead, parameter_name(session, i));
-        lead = ",";
-    }
-    if (lead[0] == ',') text_format(&session->out, "\n");
+    print_without_error(session, fitted, PARITAS_PARAMETER_FREE,
+                        "\nNo error, as the likelihood is flat along it:");
+    print_without_error(session, fitted, PARITAS_PARAMETER_AT_EDGE,
+                        "\nNo symmetric error at the edge of the domain (--minos gives both sides):");
 }
 
 /* The answer in one line, as the table may be long. */
@@ -400,6 +442,7 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     outside_print(out, &fitted->outside);
+    edge_print(out, &fitted->edge);
     if (fitted->starts.n > 1) print_starts(out, &fitted->starts, r->twice_nll);
     if (session->n_pois > 1)
         print_pois(session, fitted);
@@ -407,8 +450,8 @@ static void write_text(struct session *session, const void *result)
         print_poi(session, fitted);
     text_format(out, "\n");
     write_parameters(session, fitted);
-    print_bounded(session, fitted);
-    print_flat(session, fitted);
+    print_missing(session, fitted);
+    print_unknown(session, fitted);
     if (option_flag(session, "--covariance")) write_correlations(session, fitted);
 }
 

@@ -18,6 +18,7 @@ CONVERGED = STATUSES.index("converged")
 _STATES: list[str] = list(_engine.enumeration("paritas_parameter_state"))
 FREE = _STATES.index("free")
 AT_BOUND = [_STATES.index(name) for name in ("at_lower_bound", "at_upper_bound")]
+_AT_EDGE = _engine.enumeration("paritas_minos_end")["at_edge"]
 #: start, lower bounds, upper bounds, fixed flags
 Settings = tuple[Any, Any, Any, Any]
 #: parameters; below, starting threads costs more than a test
@@ -118,11 +119,13 @@ def settings_of(problem: Any) -> Settings:
 
 def minos(
     model: Any, data: Any, settings: Settings, parameter: int, best: Any, twice_nll: float, error: float
-) -> tuple[float, float]:
-    """Offsets (down, up) of a parameter from a converged fit; NaN where a bound comes first."""
+) -> list[tuple[float, float]]:
+    """(offset, edge) of a parameter from a converged fit, down and up. NaN: no crossing; no edge of the
+    domain before it."""
     job = _engine.Job(model, data, *settings)
-    (offsets,), _ = _engine.minos(model, job, [parameter], best, twice_nll, [error])
-    return offsets
+    (offsets,), (ends,), (reach,), _ = _engine.minos(model, job, [parameter], best, twice_nll, [error])
+    edges = [at if end == _AT_EDGE else float("nan") for end, at in zip(ends, reach)]
+    return list(zip(offsets, edges))
 
 
 def asymptotic_shift(statistic: str, q: float, q_asimov: float) -> float:

@@ -17,6 +17,7 @@ from ..results import (
     GoodnessOfFit,
     HypotestResult,
     LimitResult,
+    MinosErrors,
     Prediction,
     RankingResult,
     ScanResult,
@@ -87,7 +88,7 @@ class Analysis:
     steps: list[Step]
     measurement: str
     missing: dict[str, str] = field(default_factory=dict)
-    minos: dict[str, tuple[float, float]] | None = None
+    minos: MinosErrors | None = None
     goodness_of_fit: GoodnessOfFit | None = None
     prediction: Prediction | None = None
     limit: LimitResult | None = None
@@ -107,7 +108,8 @@ class Analysis:
 
     @property
     def poi_state(self) -> str:
-        """ "free", "fixed", "at lower bound", "at upper bound", "at kink"; "": no parameter of interest."""
+        """ "free", "fixed", "at lower bound", "at upper bound", "at kink", "at edge"; "": no parameter of
+        interest."""
         index, states = self.model.poi_index, self.fit.states
         return "" if index is None or states is None else in_words(states[index])
 
@@ -143,8 +145,8 @@ class Analysis:
         self.steps.append(Step(name, outcome, good or not len(kinds), seconds, counted))
 
 
-#: a parameter's states with an error
-FREE = ("free", "at kink")
+#: a parameter's states with an error; at the domain's edge by MINOS alone
+FREE = ("free", "at kink", "at edge")
 
 
 def in_words(state: str) -> str:

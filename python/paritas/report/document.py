@@ -80,17 +80,21 @@ def page_of(found: Analysis, command: list[str] | None = None) -> str:
     return page(title, [*parts, again(command, "paritas.report.report")])
 
 
+_BEYOND = {"at_bound": "(beyond the bound)", "at_edge": "(beyond the edge of the domain)"}
+
+
 def _measured(found: Analysis, name: str) -> str:
     value, error = found.fit[name]
     if found.minos is not None and name in found.minos:
         down, up = found.minos[name]
         shown, _ = rounded(value, min((abs(e) for e in (down, up) if np.isfinite(e)), default=float("nan")))
-        above, below = (
-            f"{sign}{rounded(abs(e), abs(e))[0] if np.isfinite(e) else '(beyond the bound)'}"
-            for sign, e in (("+", up), ("\N{MINUS SIGN}", down))
+        below, above = (
+            f"{sign}{rounded(abs(e), abs(e))[0] if np.isfinite(e) else _BEYOND[end]}"
+            for sign, e, end in zip("\N{MINUS SIGN}+", (down, up), found.minos.ends[name])
         )
-        return f"{shown}  {above} {below} (MINOS), \N{PLUS-MINUS SIGN} {error:.2g} (from the covariance)"
-    if found.poi_state in FREE:
+        symmetric = f", \N{PLUS-MINUS SIGN} {error:.2g} (from the covariance)" if np.isfinite(error) else ""
+        return f"{shown}  {above} {below} (MINOS){symmetric}"
+    if found.poi_state in FREE and np.isfinite(error):
         return f"{value:.5g} \N{PLUS-MINUS SIGN} {error:.2g}"
     return f"{value:.5g}, {found.poi_state}: no symmetric error"
 

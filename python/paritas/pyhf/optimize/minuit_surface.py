@@ -14,7 +14,8 @@ from ...results import correlations
 from ..exceptions import Unsupported
 
 #: (parameter, error) to its MINOS offsets (down, up), NaN where a bound comes first
-Minos = Callable[[int, float], "tuple[float, float]"]
+#: (offset, edge of the domain) down and up, of a parameter and its error; NaN: none
+Minos = Callable[[int, float], "list[tuple[float, float]]"]
 
 
 class ByName:
@@ -104,10 +105,12 @@ class MinosError:
         return self.lower_valid and self.upper_valid
 
 
-def _minos_side(offset: float, to_bound: float, error: float) -> tuple[float, bool, bool]:
-    """Offset, valid?, at the bound?"""
+def _minos_side(offset: float, edge: float, to_bound: float, error: float) -> tuple[float, bool, bool]:
+    """Offset, valid?, at the bound? The edge of the domain is no crossing, and is not valid."""
     if not math.isnan(offset):
         return offset, True, False
+    if not math.isnan(edge):
+        return edge, False, False
     return (to_bound, True, True) if math.isfinite(to_bound) else (error, False, False)
 
 
@@ -289,8 +292,8 @@ class FittedMinuit:
     def _minos_error(self, minos: Minos, index: int) -> MinosError:
         value, error, limits = self.values[index], float(self.errors[index]), self.limits[index]
         (lower, lower_valid, at_lower), (upper, upper_valid, at_upper) = (
-            _minos_side(offset, limit - value, side * error)
-            for offset, limit, side in zip(minos(index, error), limits, (-1, 1))
+            _minos_side(offset, edge, limit - value, side * error)
+            for (offset, edge), limit, side in zip(minos(index, error), limits, (-1, 1))
         )
         name = self.parameters[index]
         return MinosError(index, name, lower, upper, lower_valid, upper_valid, at_lower, at_upper, value)

@@ -127,10 +127,10 @@ class minuit_optimizer(EngineOptimizer):
         model, settings = problem.pdf._engine_model(), bridge.settings_of(problem)
         best, fun = np.asarray(result.x, dtype=np.float64), float(result.fun)
 
-        def offsets(parameter: int, error: float) -> tuple[float, float]:
+        def sides(parameter: int, error: float) -> list[tuple[float, float]]:
             return bridge.minos(model, problem.data, settings, parameter, best, fun, error)
 
-        return offsets
+        return sides
 
 
 def _minuit_message(minuit: Any) -> str:

@@ -1,0 +1,15 @@
+/* edges.h: bins that hold a fit at the edge of its domain: nothing was observed, and the rate is 0. Beyond,
+ * it would be negative. */
+#pragma once
+
+#include "fit/family.h"
+
+struct edges {
+    size_t n, *bins;      /* main data */
+    unsigned char *moves; /* n_parameters: 1 where the parameter moves the rate of one; NULL: no bins */
+};
+
+/* Finds these bins at `point`. data: a data row; NULL: the model's. A bin whose rate no parameter moves is
+ * none of them. The arrays are in the arena. */
+paritas_status edges_find(paritas_context *context, const paritas_model *model, const double *point,
+                          const double *data, struct arena *arena, struct edges *edges);
