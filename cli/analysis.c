@@ -36,6 +36,8 @@ static paritas_status check_toys(struct session *session, const struct analysis 
             return usage_failure(session, "%s keeps the toys of one answer: choose data with --toy T",
                                  option);
     }
+    if (option_given(session, "--csv"))
+        return usage_failure(session, "--csv has one answer: choose data with --toy T");
     return PARITAS_OK;
 }
 
@@ -106,8 +108,9 @@ static paritas_status run_in_turn(struct session *session, const struct analysis
 
 static paritas_status check_csv(struct session *session)
 {
+    const struct arguments *arguments = session->arguments;
     if (!option_given(session, "--csv")) return PARITAS_OK;
-    if (!wants_patchset(session->arguments))
+    if (takes_patchset(arguments->command) && !wants_patchset(arguments))
         return usage_failure(session, "--csv has a line for each patch: leave --patch-name out");
     return session->json ? usage_failure(session, "--csv or --json, not both") : PARITAS_OK;
 }
@@ -135,6 +138,15 @@ const char *failure_word(paritas_fit_status status)
 const char *state_word(paritas_parameter_state state)
 {
     return state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state);
+}
+
+void write_excluded(struct writer *w, bool known, bool excluded)
+{
+    if (!w->one_line) return;
+    if (known)
+        write_bool(w, "excluded", excluded);
+    else
+        write_string(w, "excluded", NULL);
 }
 
 void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,

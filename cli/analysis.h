@@ -14,6 +14,8 @@ const char *statistic_name(const struct session *session);
 const char *failure_word(paritas_fit_status status);
 /* "", or why a parameter is not free */
 const char *state_word(paritas_parameter_state state);
+/* Of a patch's line: is its point excluded, a strength of 1? null if that is not known. */
+void write_excluded(struct writer *writer, bool known, bool excluded);
 /* Prints, for example, "All fits converged. Best fit: mu = 0." `fits`: "fits" or "fits to the data". */
 void describe_fits(struct text *out, const char *fits, paritas_fit_status status, const char *poi,
                    double best);

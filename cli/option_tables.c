@@ -1,7 +1,12 @@
 /* option_tables.c: options found in the table of a command. */
-#include "option_tables.h"
+#include "options.h"
 
 #include <string.h>
+
+bool group_takes(const struct option_group *group, const struct option *option)
+{
+    return option->name[0] != '\0' && !(group->without && option_choice(group->without, option->name) >= 0);
+}
 
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
 {

@@ -47,7 +47,8 @@ struct option {
 struct option_group {
     const char *title;
     const struct option *options;
-    const char *needs; /* required by all options: "--toys", or "--calc toys" for that value */
+    const char *needs;   /* required by all options: "--toys", or "--calc toys" for that value */
+    const char *without; /* options that this command does not take, between bars: "--shard|--store" */
 };
 
 struct session;
@@ -79,17 +80,19 @@ struct analysis {
     const char *headers, *formats;
     const char *(*quantity)(const struct session *session);
     void (*write_cells)(struct table *table, const void *result);
-    /* of a patch's line of --csv: keys of its JSON, between bars; "limit_exp*5": five numbers */
+    /* of a patch's line of --csv: keys of its JSON, between bars; "limit_exp*5": five numbers. `error` says
+     * why a patch failed */
     const char *columns;
 };
 
-/* Members without a word have rows without a name. */
+/* Does the group of a command take the option? Members without a word have rows without a name. */
+bool group_takes(const struct option_group *group, const struct option *option);
 #define EACH_OPTION(command, group, option)                                             \
     for (const struct option_group *group = (command)->groups; group->options; group++) \
         for (const struct option *option = group->options; option->name; option++)      \
-            if (option->name[0] != '\0')
+            if (group_takes(group, option))
 
-#define GROUPS_MAX 8
+#define GROUPS_MAX 10
 struct command {
     const char *name;
     const char *operands; /* "WORKSPACE"; "[WORKSPACE]": optional; "STORE...": one or more */

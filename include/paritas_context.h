@@ -90,6 +90,11 @@ typedef struct paritas_options {
 PARITAS_API const char *paritas_cache_folder(const char *paritas_cache, const char *xdg_cache_home,
                                              const char *home, size_t room, char *path);
 
+/* A small compressed file (gzip, NPZ, ROOT) could take all memory. It is refused if it unpacks to more than
+ * so many MiB, which are also more than so many times its own bytes. */
+#define PARITAS_UNPACKED_MIB 256
+#define PARITAS_UNPACKED_TIMES 200
+
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran out),
  * so that its message can be read. Close it even then. */
 PARITAS_API paritas_status paritas_open(const paritas_options *options, paritas_context **context);

@@ -287,7 +287,9 @@ typedef struct paritas_breakdown_group {
     FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters fixed") \
     FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                    \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")                    \
-    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                              \
+    FIELD(R, paritas_parameter_state, state, , "state", "",                                              \
+          "of the parameter of interest: at a bound it has no error")
 typedef struct paritas_breakdown_result {
     size_t size;
     PARITAS_BREAKDOWN_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -329,7 +331,9 @@ typedef struct paritas_global_impact {
     FIELD(R, double, sum, , "sum", "", "sqrt(statistical^2 + systematic^2)")                                \
     FIELD(R, size_t, sources, , "sources", "", "parameters that are not fixed and have an auxiliary datum") \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                              \
-    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                                 \
+    FIELD(R, paritas_parameter_state, state, , "state", "",                                                 \
+          "of the parameter of interest: at a bound it has no error")
 typedef struct paritas_global_result {
     size_t size;
     PARITAS_GLOBAL_RESULT_FIELDS(PARITAS_MEMBER, )

@@ -529,6 +529,13 @@ PARITAS_API paritas_status paritas_compatibility_toys(paritas_context *context, 
 PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                                const char *output);
 
+/* Do n stores of one run have all its toys? INVALID_INPUT: the message names the shards that are missing or
+ * were killed, and toys that no shard of the given cuts has. A pool that is no whole run only says how many
+ * toys are missing. Runs that differ in `ntoys` alone are one run, of the largest number. Stores without
+ * `ntoys` (of limits) are whole. */
+PARITAS_API paritas_status paritas_store_check_whole(paritas_context *context, size_t n,
+                                                     const char *const *paths);
+
 /* The run whose toys a store has. */
 typedef struct paritas_store_run {
     size_t n_entries;

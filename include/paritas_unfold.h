@@ -89,8 +89,9 @@ typedef struct paritas_unfold_options {
  * `model_options` and `options` may be NULL. Freed by paritas_workspace_free.
  *
  * INVALID_ARGUMENT: options; a pattern without parameters; fewer truth bins than L needs; a penalty
- * "unfolding" already. `truth` beyond bounds, or with negative expected data. If data alone do not fix the
- * spectrum, `truth` and strengths or both ends are needed.
+ * "unfolding" already. `truth` beyond bounds, or with negative expected data. A strength so large that the
+ * data are lost in rounding. If data alone do not fix the spectrum, `truth` and strengths or both ends are
+ * needed.
  * NOT_CONVERGED: the fit at tau = 0, or all others. */
 PARITAS_API paritas_status paritas_unfold(paritas_context *context, const paritas_workspace *workspace,
                                           const paritas_model_options *model_options,

@@ -30,6 +30,12 @@ static void append_f64(struct text *out, double value)
         text_append(out, digits, (size_t)number_write(value, digits));
 }
 
+void csv_number(struct text *out, double value)
+{
+    text_append(out, ",", 1);
+    append_f64(out, value);
+}
+
 static void append_value(struct text *out, const struct column *column, size_t at)
 {
     switch (column->kind) {

@@ -17,6 +17,13 @@ const struct option options_losscone[] = {
     {0},
 };
 
+const struct option options_search[] = {
+    LIBRARY_ROW("--search", paritas_losscone_options),
+    LIBRARY_ROW("--population", paritas_losscone_options),
+    LIBRARY_ROW("--generations", paritas_losscone_options),
+    {0},
+};
+
 const struct option options_background[] = {
     {"--subtract-background", OPTION_CHOICE, "auto|none",
      "subtract a rate of counts common to all energies of a sweep, if the highest energies show one", "auto"},

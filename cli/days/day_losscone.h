@@ -11,8 +11,10 @@ struct losscone_plan {
     bool weighted; /* the folded edge by the measured spectrum */
 };
 
-extern const struct option options_losscone[], options_losscone_confidence[], options_background[];
-#define GROUP_LOSSCONE {"Loss cones", options_losscone}
+extern const struct option options_losscone[], options_search[], options_losscone_confidence[],
+    options_background[];
+#define GROUP_LOSSCONE {"Loss cones", options_losscone, .without = "--search|--population|--generations"}
+#define GROUP_SEARCH {"Search", options_search} /* not of profiles, which are exact */
 #define GROUP_BACKGROUND {"Background", options_background}
 #define GROUP_CONFIDENCE {"Confidence sets", options_losscone_confidence}
 

@@ -24,6 +24,8 @@ paritas_status csv_write(paritas_context *context, const char *path, const char 
 
 /* One cell of a text, quoted if it must be. NULL: empty. */
 void csv_text(struct text *out, const char *field);
+/* A comma, and a number that reads back exactly; NaN: empty. */
+void csv_number(struct text *out, double value);
 
 /* errno: why a table cannot be written */
 paritas_status columns_unwritable(paritas_context *context, const char *path);

@@ -184,7 +184,8 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
 #define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
 /* for statistics, which make many fits */
-#define GROUPS_STATISTIC {"Fit", options_statistic}, GROUPS_MODEL
+#define GROUP_STATISTIC {"Fit", options_statistic}
+#define GROUPS_STATISTIC GROUP_STATISTIC, GROUPS_MODEL
 
 /* Last keys of every answer: poi (or pois), device, precision, polish. */
 void write_provenance(struct session *session);

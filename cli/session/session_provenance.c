@@ -38,6 +38,7 @@ void describe_provenance(struct session *session)
     const char *precision = paritas_precision_name(session->context),
                *device = paritas_device_name(session->context);
     if (session->json || !session->model || !takes_device(session->arguments->command)) return;
+    if (option_given(session, "--csv")) return; /* a table alone */
     const struct given *given = option_given(session, "--precision");
     const bool chosen = given && strcmp(given->text, "auto") == 0;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;

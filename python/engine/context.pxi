@@ -6,6 +6,7 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8(str text) except NULL # lives as long as the text
 
 VERSION = paritas_version().decode()
+UNPACKED_MIB, UNPACKED_TIMES = PARITAS_UNPACKED_MIB, PARITAS_UNPACKED_TIMES # archives may not unpack further
 
 
 class Error(RuntimeError):

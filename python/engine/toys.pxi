@@ -319,6 +319,12 @@ def merge_stores(list paths, str output):
     paritas_store_merge(names.c.count, names.c.items, PyUnicode_AsUTF8(output))
 
 
+def check_stores_whole(list paths):
+    """Raises InvalidInput if the stores lack toys of their run."""
+    cdef Names names = Names(paths)
+    paritas_store_check_whole(names.c.count, names.c.items)
+
+
 def hypotest_of_store(str path):
     """A row of paritas_hypotest_toys_result from a store."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 VERSION: str
+UNPACKED_MIB: int
+UNPACKED_TIMES: int
 SWEEP_ROWS: int
 SWEEP_CELLS: int
 
@@ -228,6 +230,7 @@ hypotest_of_store: _Answer
 
 def asymptotic_shift(statistic: str, q: float, q_asimov: float) -> float: ...
 def merge_stores(paths: list[str], output: str) -> None: ...
+def check_stores_whole(paths: list[str]) -> None: ...
 def xla_function(function: Callable[[list[Any], list[Any]], object]) -> int: ...
 def xla_handler() -> object: ...
 

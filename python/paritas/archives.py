@@ -9,10 +9,8 @@ from typing import Any, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _engine
 from .files import PathLike
-
-#: an archive that unpacks to more bytes than LARGE is refused if that is also DENSEST times its own
-LARGE, DENSEST = 256 << 20, 200
 
 
 def check_sizes(sizes: Iterable[tuple[int, int]]) -> None:
@@ -20,10 +18,9 @@ def check_sizes(sizes: Iterable[tuple[int, int]]) -> None:
     plain = packed = 0
     for one, own in sizes:
         plain, packed = plain + one, packed + own
-    if plain > LARGE and plain > DENSEST * packed:
-        raise ValueError(
-            f"it would unpack to {plain} bytes, more than {LARGE >> 20} MiB and {DENSEST} times its size"
-        )
+    most, times = _engine.UNPACKED_MIB, _engine.UNPACKED_TIMES
+    if plain > most << 20 and plain > times * packed:
+        raise ValueError(f"it would unpack to {plain} bytes, more than {most} MiB and {times} times its size")
 
 
 def read_npz(path: PathLike) -> dict[str, NDArray[Any]]:
@@ -41,4 +38,4 @@ def read_npz(path: PathLike) -> dict[str, NDArray[Any]]:
             raise ValueError(f"{os.fspath(path)}: is no whole archive of arrays: {why}") from None
 
 
-__all__ = ["DENSEST", "LARGE", "check_sizes", "read_npz"]
+__all__ = ["check_sizes", "read_npz"]

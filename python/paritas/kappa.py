@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _engine
+from . import _engine, written_tables
 from .arrays import Floats, Summarised, Table, Tabular, columns_by_name, html_of, numbers, structured, where
+from .files import PathLike
 from .keywords import Place, Where, engine_of, running, takes, takes_options
 from .records import columns_of
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     class KappaKeywords(KappaOptions, Where, total=False): ...
 
     class PotentialKeywords(PotentialOptions, Where, total=False): ...
+
+
+_DEFAULTS = {name: option.default for name, option in _engine.options("paritas_kappa_options").items()}
 
 
 def _kappa(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,12 +174,13 @@ class KappaFit(Tabular):
     """Fits of n spectra.
 
     table: one row a spectrum, program's columns; NaN unless `plasma_status` is "fitted". results: the
-        library's rows (paritas_kappa_result)."""
+        library's rows (paritas_kappa_result). options: of the fits; None where `load` made them."""
 
     table: Table
     results: Table
     device: str
     precision: str
+    options: dict[str, Any] | None = None
 
     @property
     def fitted(self) -> NDArray[np.bool_]:
@@ -197,13 +202,19 @@ class KappaFit(Tabular):
         """Covariance of ln density, kappa, ln theta: (n, 3, 3); 0 if fixed or at a bound."""
         return np.ascontiguousarray(self.results["covariance"])
 
+    def write(self, path: PathLike) -> None:
+        """The table as a .csv, columns and numbers as the program writes them, after the options.
+        `losscone.read_tables` reads it. An existing file is replaced."""
+        written_tables.write_table(path, self, "paritas.kappa.fit")
+
     def _repr_html_(self) -> str:
         return html_of(self.table, "Kappa distributions")
 
 
-def _fit_of(results: Table, used: _engine.Engine) -> KappaFit:
+def _fit_of(results: Table, used: _engine.Engine, options: Mapping[str, Any] | None = None) -> KappaFit:
     table = structured(columns_of("paritas_kappa_result", results, results["status"] == 0))
-    return KappaFit(table, results, used.device, used.precision)
+    chosen = None if options is None else {**_DEFAULTS, **options}
+    return KappaFit(table, results, used.device, used.precision, chosen)
 
 
 def _tell_zeros(spectra: Spectra, options: Mapping[str, Any]) -> None:
@@ -231,7 +242,8 @@ def fit(
     "none"."""
     _tell_zeros(spectra, options)
     with running(options, "kappa fits") as (used, tell):
-        return _fit_of(_engine.kappa_fit(spectra.arrays(), _kappa(options), used, tell), used)
+        found = _engine.kappa_fit(spectra.arrays(), _kappa(options), used, tell)
+        return _fit_of(found, used, options)
 
 
 def misfit(
@@ -299,9 +311,11 @@ class SpacecraftPotentials(Tabular):
         return html_of(self.table, "Spacecraft potentials")
 
 
-def potentials_of(results: Table, fits: Table, used: _engine.Engine) -> SpacecraftPotentials:
-    """Potentials of the library's rows."""
-    return _potentials(results, _fit_of(fits, used), used)
+def potentials_of(
+    results: Table, fits: Table, used: _engine.Engine, options: Mapping[str, Any] | None = None
+) -> SpacecraftPotentials:
+    """Potentials of the library's rows. options: of the fits, if they are known."""
+    return _potentials(results, _fit_of(fits, used, options), used)
 
 
 def _potentials(results: Table, fits: KappaFit | None, used: _engine.Engine) -> SpacecraftPotentials:
@@ -345,7 +359,7 @@ def spacecraft_potential(
             found = _engine.spacecraft_potential_of_spectra(
                 spectra, sun, _kappa(kappa or {}), _potential(options), used, tell
             )
-            return potentials_of(found.potentials, found.fits, used)
+            return potentials_of(found.potentials, found.fits, used, kappa or {})
         fits: KappaFit | None = None
         distribution: Any = source
         if isinstance(source, KappaFit):

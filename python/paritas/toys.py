@@ -374,11 +374,14 @@ def compatibility_toys(
     )
 
 
-def merge(stores: Sequence[Path], output: Path) -> None:
+def merge(stores: Sequence[Path], output: Path, partial: bool = False) -> None:
     """Pools the shards of one run into a new store at `output`: the rows of the uncut run. Two stores of a
-    toy are refused. A missing shard is not: then the pool has fewer toys than the run, as `n_tested` of
-    its answer says. `paritas merge` names what is missing."""
-    _engine.merge_stores([os.fspath(store) for store in stores], os.fspath(output))
+    toy are refused. If a shard is missing or was killed, InvalidInput names it, and nothing is written.
+    partial: pool what there is; `n_tested` of the answer says how many toys that are."""
+    paths = [os.fspath(store) for store in stores]
+    if not partial:
+        _engine.check_stores_whole(paths)
+    _engine.merge_stores(paths, os.fspath(output))
 
 
 def hypotest_of_store(store: Path, keep: bool = True) -> ToyHypotestResult:

@@ -17,12 +17,10 @@
 #define ARENA_LARGEST ((size_t)1 << 16) /* little is left free in the last one */
 #define ALIGNMENT ((size_t)64)
 
-#define TEXT_OF(x) #x
-#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
-
 const char *paritas_version(void)
 {
-    return VERSION_TEXT(PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
+    return TEXT_OF(PARITAS_VERSION_MAJOR) "." TEXT_OF(PARITAS_VERSION_MINOR) "." TEXT_OF(
+        PARITAS_VERSION_PATCH);
 }
 
 const char *paritas_error_message(const paritas_context *context)

@@ -15,6 +15,10 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
+/* A macro's value as a string. */
+#define TEXT_OF(macro) AS_TEXT(macro)
+#define AS_TEXT(words) #words
+
 struct paritas_device; /* src/device/device.h */
 
 #define FILES_REMEMBERED 1024 /* without memory of their own: results leave none in a context */

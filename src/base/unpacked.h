@@ -2,13 +2,16 @@
  * could take all memory. */
 #pragma once
 
+#include "base/context.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Refused is what unpacks to more than 256 MiB, if that is also more than 200 times its own bytes. */
 static inline bool unpacks_too_far(uint64_t plain, uint64_t packed)
 {
-    return plain > (uint64_t)256 << 20 && plain / 200 > packed;
+    return plain > (uint64_t)PARITAS_UNPACKED_MIB << 20 && plain / PARITAS_UNPACKED_TIMES > packed;
 }
 
-#define UNPACKS_TOO_FAR "it would unpack to more than 256 MiB and 200 times its size"
+#define UNPACKS_TOO_FAR UNPACKS_BEYOND(PARITAS_UNPACKED_MIB, PARITAS_UNPACKED_TIMES)
+#define UNPACKS_BEYOND(mib, times) \
+    "it would unpack to more than " TEXT_OF(mib) " MiB and " TEXT_OF(times) " times its size"

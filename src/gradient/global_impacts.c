@@ -138,6 +138,7 @@ static paritas_status find_impacts(struct infer *infer, size_t n_groups, const u
     *result = (paritas_global_result){.size = sizeof *result,
                                       .best = profile.parameters[infer->poi],
                                       .total = total_error(infer, &profile),
+                                      .state = profile.states[infer->poi],
                                       .status = profile.result.status,
                                       .several_minima = infer_has_several(&infer->minima),
                                       .minima = infer->minima};

@@ -53,6 +53,7 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
     TRY(fit_run(infer->context, infer->model, NULL, n, jobs,
                 &(paritas_fit_answers){.results = results, .errors = errors}));
     result->best = profile.parameters[infer->poi];
+    result->state = profile.states[infer->poi];
     result->total = profile.errors[infer->poi];
     result->statistical = errors[infer->poi];
     result->systematic = part_of(result->total, result->statistical);

@@ -10,6 +10,7 @@
 #include "paritas_fit.h"
 #include "statistics/unfold.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -189,10 +190,33 @@ static paritas_status find_range(struct unfold *u, const double *c, double *from
     return PARITAS_OK;
 }
 
+/* Finds the strength beyond which F + P rounds to P. A fit then ends wherever the penalty is least, and sees
+ * no reason to go on. Directions that the penalty does not see mix bins by about 1 / P_ii. */
+static paritas_status find_strongest(struct unfold *u, double *strongest)
+{
+    const struct unfold_penalty *p = &u->penalty;
+    double sum = 0.0;
+    *strongest = HUGE_VAL;
+    if (p->n_rows == p->n) return PARITAS_OK; /* it sees all directions: the answer is c */
+    double *hessian = arena_array(&u->arena, u->all * u->all, sizeof *hessian);
+    paritas_evaluate_answers answers = PARITAS_EVALUATE_ANSWERS_DEFAULT;
+    if (!hessian) return paritas_fail_memory(u->context);
+    answers.hessian = hessian;
+    TRY(paritas_evaluate(u->context, u->model, 1, u->points, 1, NULL, &answers));
+    for (size_t i = 0; i < p->n; i++) {
+        const double information = 0.5 * hessian[p->parameters[i] * (u->all + 1)],
+                     tie = p->ties[i * (p->n + 1)];
+        if (tie > 0.0) sum += information / tie;
+    }
+    if (sum > 0.0) *strongest = sum / (double)p->n / DBL_EPSILON;
+    return PARITAS_OK;
+}
+
 static paritas_status find_taus(struct unfold *u, const double *c)
 {
     const paritas_unfold_options *o = u->options;
-    double from = 0.0, to = 0.0;
+    double from = 0.0, to = 0.0, strongest;
+    TRY(find_strongest(u, &strongest));
     u->n_taus = o->n_taus > 0 ? o->n_taus : o->scan;
     u->taus = arena_array(&u->arena, u->n_taus, sizeof *u->taus);
     if (!u->taus) return paritas_fail_memory(u->context);
@@ -204,6 +228,10 @@ static paritas_status find_taus(struct unfold *u, const double *c)
         if (!(u->taus[k] >= 0.0) || !isfinite(u->taus[k]))
             return paritas_refuse(u->context, "`taus`: number %zu must be at least 0, found %g", k,
                                   u->taus[k]);
+        if (u->taus[k] > strongest)
+            return paritas_refuse(u->context,
+                                  "`%s`: from about %.1g on the data are lost in rounding, found %g",
+                                  o->n_taus > 0 ? "taus" : "tau_max", strongest, u->taus[k]);
     }
     return PARITAS_OK;
 }

@@ -189,7 +189,8 @@ static paritas_status merge_all(struct merge *merge, const char *const *paths, c
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                    const char *output)
 {
-    TRY(merge_check(context, n, paths, output));
+    REQUIRE(context, paths, output);
+    TRY(stores_check(context, n, paths));
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};
     struct arena arena;

@@ -72,9 +72,8 @@ paritas_status store_say(paritas_context *context, const char *name, paritas_sta
     return paritas_fail(context, status, "%s: %s", name, reason);
 }
 
-paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output)
+paritas_status stores_check(paritas_context *context, size_t n, const char *const *paths)
 {
-    REQUIRE(context, paths, output);
     if (n == 0) return paritas_refuse(context, "n: no stores are given");
     for (size_t k = 0; k < n; k++)
         if (!paths[k]) return paritas_refuse(context, "paths[%zu]: must not be NULL", k);

@@ -15,8 +15,8 @@ extern const char *const store_kind_names[2];
 /* Fails with "NAME: reason". */
 paritas_status store_say(paritas_context *context, const char *name, paritas_status status,
                          const char *format, ...) PRINTF_LIKE(4, 5);
-/* Checks the arguments of paritas_store_merge. */
-paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output);
+/* Refuses no stores, and a path that is NULL. */
+paritas_status stores_check(paritas_context *context, size_t n, const char *const *paths);
 /* A fact has one value, which may be NaN: INVALID_ARGUMENT if `now` is another one than `there`. */
 paritas_status fact_check(paritas_context *context, const char *name, const char *fact, double there,
                           double now);

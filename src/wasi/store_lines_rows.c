@@ -214,7 +214,8 @@ static paritas_status make_pool(paritas_context *context, const char *output, si
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                    const char *output)
 {
-    TRY(merge_check(context, n, paths, output));
+    REQUIRE(context, paths, output);
+    TRY(stores_check(context, n, paths));
     struct store **shards = paritas_allocate_clear(context, n, sizeof(struct store *));
     if (!shards) return paritas_fail_memory(context);
     paritas_status status = read_shards(context, n, paths, shards);

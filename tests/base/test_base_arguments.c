@@ -121,6 +121,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_gof_toys, (C, P(model), NULL, NULL, P(result), NULL))                                        \
     F(paritas_store_run_read, (C, P(path), P(run)))                                                        \
     F(paritas_store_merge, (C, 1, P(paths), P(output)))                                                    \
+    F(paritas_store_check_whole, (C, 1, P(paths)))                                                         \
     F(paritas_store_hypotest, (C, P(path), OF(result, &toys_result)))                                      \
     F(paritas_er_read, (C, P(path), NULL, P(day)))                                                         \
     F(paritas_er_parse, (C, P(text), 1, P(label), NULL, P(day)))                                           \

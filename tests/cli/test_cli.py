@@ -258,7 +258,9 @@ def test_a_patch_set_answers_a_line_a_patch_in_its_order():
         one = ("--patchset", patchset, "--patch-name", line["name"], "--json")
         alone = json.loads(run("hypotest", background, *one).stdout)
         shared = line.keys() & alone.keys()
-        assert shared == line.keys() - {"name", "values"} and all(line[key] == alone[key] for key in shared)
+        assert shared == line.keys() - {"name", "values", "excluded"} and all(
+            line[key] == alone[key] for key in shared
+        )
 
 
 def test_a_patch_that_fails_is_a_line_and_3_at_the_end(tmp_path):

@@ -95,7 +95,10 @@ def test_a_patch_set_as_csv_has_the_numbers_of_its_json(tmp_path, command):
             elif isinstance(line.get(key), float):
                 assert float(cell) == line[key]
         assert {f"{'CLs' if 'mu' in row else 'limit'}_exp_{k}" for k in range(5)} < set(row)
-        assert all(key in line or key.rpartition("_")[0] in line for key in list(row)[2:-1])
+        assert list(row)[-2:] == ["error", "excluded"]
+        assert row["excluded"] == {True: "true", False: "false", None: ""}[line["excluded"]]
+        columns = [key for key in list(row)[2:] if key != "error"]
+        assert all(key in line or key.rpartition("_")[0] in line for key in columns)
 
 
 def test_a_patch_that_fails_keeps_its_line_of_csv(tmp_path):
@@ -105,7 +108,60 @@ def test_a_patch_that_fails_keeps_its_line_of_csv(tmp_path):
     good, bad = table_of(done.stdout)
     assert done.returncode == 3 and good["status"] == "converged"
     assert bad["patch"] == "bad_one" and bad["m"] == "1" and bad["status"] == "failed"
-    assert "channels" in bad["error"] and bad["CLs_exp_2"] == ""
+    assert "channels" in bad["error"] and bad["CLs_exp_2"] == bad["excluded"] == ""
+
+
+def excluded_of(command, base, patches, *options):
+    rows = table_of(run(command, base, "--patchset", patches, "--csv", *options).stdout)
+    return [row["excluded"] for row in rows]
+
+
+def test_a_point_is_excluded_where_its_strength_of_1_is(tmp_path):
+    points = {"strong": signal(40.0, 0.0), "weak": signal(0.0, 4.0), "empty": signal(0.0, 0.0)}
+    base, patches = patch_set(tmp_path, points, [52.0, 49.0])
+    for options in ([], ["--test-stat", "q"], ["--asimov", "0"]):
+        assert excluded_of("hypotest", base, patches, *options) == ["true", "false", "false"]
+        assert excluded_of("limit", base, patches, *options) == ["true", "false", "false"]
+    assert excluded_of("limit", base, patches, "--level", "1e-9") == ["false", "false", "false"]
+    # another value and discovery say nothing of the point
+    for options in (["--mu", "2"], ["--test-stat", "q0"]):
+        assert excluded_of("hypotest", base, patches, *options) == [""] * 3
+
+
+def test_what_is_not_known_is_not_excluded(tmp_path):
+    points = {"strong": signal(40.0, 0.0), "weak": signal(0.0, 4.0), "empty": signal(0.0, 0.0)}
+    base, patches = patch_set(tmp_path, points, [52.0, 49.0])
+    for command in ("hypotest", "limit"):
+        assert excluded_of(command, base, patches, "--max-iterations", "1")[:2] == ["", ""]
+    toys = ["--calc", "toys", "--ntoys"]
+    assert excluded_of("limit", base, patches, *toys, "4000", "--rtol", "0.1") == ["true", "false", ""]
+    assert excluded_of("limit", base, patches, *toys, "20") == [""] * 3
+
+
+@pytest.mark.parametrize("options", [[], ["--minos", "all"], ["--fix", "mu=1"], ["--max-iterations", "1"]])
+def test_a_fit_as_csv_has_the_numbers_of_its_json(options):
+    rows = table_of(run("fit", WORKSPACE, "--csv", *options).stdout)
+    answer = json.loads(run("fit", WORKSPACE, "--json", *options).stdout)
+    assert len(rows) == len(answer["parameters"]) and {row["status"] for row in rows} == {answer["status"]}
+    for row, parameter in zip(rows, answer["parameters"]):
+        assert set(row) == {*parameter, "status"}
+        for key, value in parameter.items():
+            cell = row[key]
+            assert cell == value if isinstance(value, str) else (float(cell) if cell else None) == value
+
+
+def test_a_fit_as_csv_is_a_table_alone(tmp_path):
+    path = tmp_path / "fit.csv"
+    assert run("fit", WORKSPACE, "--csv", "--precision", "f32", "-o", path).returncode == 0
+    assert len(path.read_text().splitlines()) == 1 + len(table_of(run("fit", WORKSPACE, "--csv").stdout))
+    assert refusal("fit", "x", "--csv", "--json") == "paritas: --csv or --json, not both"
+    assert (
+        refusal("fit", "x", "--csv", "--covariance") == "paritas: --csv has no covariance matrix: take --json"
+    )
+    toys = tmp_path / "toys.json"
+    assert run("generate", WORKSPACE, "--ntoys", "2", "-o", toys).returncode == 0
+    assert "choose data with --toy T" in refusal("fit", WORKSPACE, "--csv", "--data", toys)
+    assert run("fit", WORKSPACE, "--csv", "--data", toys, "--toy", "1").returncode == 0
 
 
 def test_csv_is_for_whole_patch_sets():

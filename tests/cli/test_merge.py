@@ -73,6 +73,41 @@ def test_shards_pool_to_all_rows(tmp_path, rows):
     assert sorted(os.listdir(tmp_path)) == ["all.db", "part0.db", "part1.db", "part2.db"]
 
 
+def make_part(path, rows, n, shard=None, toys=None):
+    """a store of toys from `rows`: those of a shard "I/N" of n, or the first `toys` of n without one"""
+    i, of = map(int, shard.split("/")) if shard else (1, 1)
+    first = [n // of * k + min(k, n % of) for k in range(of + 1)]
+    end = first[i - 1] + toys if toys is not None else first[i]
+    own = [row for row in rows if first[i - 1] <= row[2] < end]
+    make(path, own, ntoys=str(n), **({"shard": shard} if shard else {}))
+
+
+@pytest.mark.parametrize(
+    "parts, missing",
+    [
+        ([(72, "1/4"), (72, "2/3"), (72, "3/3")], "toys 18 to 23"),
+        ([(72, "2/3"), (72, "1/4")], "toys 18 to 23, shard 3/3"),
+        ([(72, "1/2"), (72, "3/4")], "shard 4/4"),
+        ([(72, "1/3"), (72, "2/3", 7), (72, "3/3")], "shard 2/3"),
+        ([(72, "1/9"), (72, "2/3", 0), (72, "3/9")], "shard 2/9, shard 2/3, shard 3/3"),
+        ([(24, "1/3"), (24, "2/3"), *((72, f"{i}/9") for i in range(4, 10))], "shard 3/3 of 24 toys"),
+        ([(24, None), *((72, f"{i}/9") for i in range(4, 9))], "shard 9/9 of 72 toys"),
+        ([(24, None, 16), *((72, f"{i}/9") for i in range(4, 10))], "16 of 144 toys"),
+        ([(72, "1/72")], ", ".join(f"shard {i}/72" for i in range(2, 10)) + " and more"),
+        ([(72, "1/2"), (72, "3/4"), (72, "4/4")], None),
+        ([(24, None), *((72, f"{i}/9") for i in range(4, 10))], None),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path, rows, parts, missing):
+    stores = [tmp_path / f"{k}.db" for k in range(len(parts))]
+    for store, part in zip(stores, parts):
+        make_part(store, rows, *part)
+    done = run("merge", *stores, "-o", tmp_path / "all.db", "--json")
+    said = "" if missing is None else f"the pool is no whole run: {missing} missing or incomplete; give all"
+    assert done.returncode == (missing is not None) and said in done.stderr, done.stderr
+    assert json.loads(done.stdout).get("partial", False) == (missing is not None)
+
+
 def test_a_person_reads_a_table(tmp_path, rows):
     make(tmp_path / "a.db", rows)
     done = run("merge", tmp_path / "a.db", "-o", tmp_path / "all.db")

@@ -43,6 +43,8 @@ def test_what_is_refused():
         (["--weight", "1"], "--weight: must have 8 numbers, one for each truth bin, found 1"),
         (["--centre", "1"], "--centre: must have 8 numbers"),
         (["--tau", "-1"], "--tau: number 0 must be at least 0"),
+        (["--tau", "1e300"], "--tau: from about 5e+17 on the data are lost in rounding, found 1e+300"),
+        (["--tau-max", "1e30"], "--tau-max: from about 5e+17 on the data are lost in rounding"),
     ):
         done = run("unfold", EXAMPLE, *words)
         assert done.returncode in (2, 3) and message in done.stderr, done.stderr

@@ -30,5 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status = paritas_store_merge(&context, 1, paths, pooled);
     if (status) check_refusal(&context, status);
     unlink(pooled);
+    status = paritas_store_check_whole(&context, 1, paths);
+    check(status == PARITAS_OK || status == PARITAS_INVALID_INPUT || status == PARITAS_UNREADABLE ||
+          status == PARITAS_OUT_OF_MEMORY);
     return 0;
 }

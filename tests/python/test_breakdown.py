@@ -63,6 +63,22 @@ def test_a_linear_model_has_its_closed_form():
     assert found.groups.without == pytest.approx([math.sqrt(total**2 - i**2) for i in wanted.values()])
 
 
+def test_what_has_no_error_says_why():
+    found = paritas.breakdown(TWO, {"all": "uncorr*"})
+    assert found.status == "converged" and found.state == "at_lower_bound"
+    assert math.isnan(found.total) and math.isnan(found.statistical)
+    call = [PROGRAM, "ranking", TWO]
+    said = subprocess.run([*call, "--groups", "all=uncorr*", "--json"], capture_output=True, text=True).stdout
+    answer = json.loads(said)["breakdown"]
+    assert answer["statistical"] is None and answer["state"] == "at_lower_bound"
+    for more, why in (
+        ([], "at_lower_bound, the slope holds it at its lower bound"),
+        (["--max-iterations", "1"], "at_iteration_limit, more iterations are needed"),
+    ):
+        table = subprocess.run([*call, *more], capture_output=True, text=True).stdout
+        assert f"mu = 0 has no error to break down: {why}" in table
+
+
 def test_groups_are_refits_with_the_group_held_at_the_best_fit():
     sbottom = TREE / "examples" / "sbottom_A"
     patches = paritas.PatchSet(sbottom / "patchset.json")

@@ -17,7 +17,7 @@ PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "
 
 #: structs of options, commands that show theirs in full, functions of Python, and keywords that these set
 STRUCTS = [
-    ("paritas_losscone_options", ["losscone fit", "losscone profile", "losscone inject"],
+    ("paritas_losscone_options", ["losscone fit", "losscone inject"],
      [losscone.fit, losscone.profile, losscone.misfit, losscone.model], {"response", "first"}),
     ("paritas_kappa_options", ["kappa fit", "losscone fit"], [kappa.fit, kappa.misfit], set()),
     ("paritas_potential_options", ["kappa fit", "losscone fit"],

@@ -183,4 +183,12 @@ def test_the_program_gives_the_same_numbers(tmp_path):
     table = subprocess.run(call, capture_output=True, text=True, check=True).stdout
     assert "Global impacts on mu: the 2 largest of 3" in table and "statistical     0.5" in table
     bound = subprocess.run([*call[:2], TWO, *call[3:5]], capture_output=True, text=True, check=True).stdout
-    assert "mu = 0 has no error to break down" in bound
+    assert "mu = 0 has no error to break down: at_lower_bound, the slope holds it" in bound
+
+
+def test_what_has_no_error_says_why():
+    found = paritas.global_impacts(TWO)
+    assert found.status == "converged" and found.state == "at_lower_bound"
+    assert all(math.isnan(part) for part in (found.total, found.statistical, found.systematic))
+    data = paritas.Model.from_workspace(TWO).asimov_data(1.0)
+    assert paritas.global_impacts(TWO, data=data).state == "free"

@@ -129,6 +129,21 @@ def test_a_spectrum_of_nothing_says_so(spectra):
     assert "<table>" in fit._repr_html_() and len(fit) == 3
 
 
+def test_written_fits_are_read(spectra, tmp_path):
+    path = tmp_path / "kappa_mine.csv"
+    for options in ({}, {"density": "estimate", "response": 0.0}):
+        found = kappa.fit(spectra, **options)
+        found.write(path)
+        read = losscone.read_tables(path)
+        names = found.table.dtype.names
+        assert read.sweeps.dtype.names == names and all(equal(read[name], found[name]) for name in names)
+        (provenance,) = read.provenance
+        assert provenance["command"] == "paritas.kappa.fit" and provenance["columns"] == list(names)
+        assert provenance["options"] == found.options and found.options.items() >= options.items()
+    with pytest.raises(paritas.Unwritable, match="x.csv: cannot be written"):
+        found.write(tmp_path / "nowhere" / "x.csv")
+
+
 def test_the_response_keeps_sums():
     np.testing.assert_allclose(kappa.response(ENERGY, 0.4).sum(axis=1), 1.0, rtol=1e-14)
     np.testing.assert_allclose(kappa.response(ENERGY, 1e-3), np.eye(15), atol=1e-12)

@@ -158,7 +158,7 @@ def test_what_is_no_search_is_refused(files):
     spec, patchset = files
     for more, message in (
         ((), "needs --patchset FILE"),
-        (("--patchset", patchset, "--patch-name", "m2"), "takes all patches"),
+        (("--patchset", patchset, "--patch-name", "m2"), "has no option --patch-name"),
         (("--patchset", patchset, "--poi", "mu", "--poi", "xs"), "takes one --poi"),
     ):
         done = program(spec, *more)

@@ -1,10 +1,11 @@
 """The package gives the bits that the program gives, on every analysis at hand."""
 
 import sqlite3
+import subprocess
 
 import numpy as np
 import pytest
-from package_support import ANALYSES, WITH_POI, assert_same, model_of, program
+from package_support import ANALYSES, PROGRAM, WITH_POI, assert_same, model_of, program
 
 import paritas
 
@@ -284,6 +285,25 @@ def test_a_store_goes_from_program_to_package_and_back(tmp_path):
     connection = sqlite3.connect(tmp_path / "all.db")
     assert connection.execute("SELECT count(*) FROM toys").fetchone()[0] == 400
     connection.close()
+
+
+def test_a_pool_without_a_shard_is_refused_as_the_program_does(tmp_path):
+    model = model_of("two_bins")
+    stores = [tmp_path / f"{k}.db" for k in (1, 3)]
+    for k, store in zip((1, 3), stores):
+        model.hypotest_toys(1.0, 60, 9, shard=(k, 3), store=store)
+    with pytest.raises(paritas.InvalidInput) as refused:
+        paritas.merge(stores, tmp_path / "all.db")
+    assert not (tmp_path / "all.db").exists()
+    done = subprocess.run(
+        [PROGRAM, "merge", *stores, "-o", tmp_path / "theirs.db"], capture_output=True, text=True
+    )
+    assert str(refused.value) == (
+        "the pool is no whole run: shard 2/3 missing or incomplete; give all, or `partial`"
+    )
+    assert done.stderr == f"paritas: {refused.value}\n".replace("`partial`", "--partial")
+    paritas.merge(stores, tmp_path / "all.db", partial=True)
+    assert paritas.hypotest_of_store(tmp_path / "all.db").n_tested == 40
 
 
 def test_a_store_of_another_run_is_refused(tmp_path):

@@ -129,6 +129,27 @@ def test_all_regularised(by):
     assert found.degrees[0] == pytest.approx({"size": 0, "derivative": 1, "curvature": 2}[by], abs=1e-4)
 
 
+@pytest.mark.parametrize("by", ["derivative", "curvature"])
+@pytest.mark.parametrize("weights", [None, np.geomspace(2000.0, 20.0, N)])
+def test_no_strength_converges_elsewhere(by, weights):
+    """What the penalty does not see stays where the data want it, or the answer is none."""
+    scale = 1.0 if weights is None else 1e-6
+    (limit,) = paritas.unfold(EXAMPLE, taus=[1e9 * scale], by=by, weights=weights).estimates
+    converged = refused = 0
+    for power in range(10, 40, 2):
+        try:
+            found = paritas.unfold(EXAMPLE, taus=[10.0**power * scale], by=by, weights=weights)
+        except paritas.NotConverged:
+            continue
+        except paritas.InvalidArgument as error:
+            assert "lost in rounding" in str(error)
+            refused += 1
+            continue
+        converged += 1
+        assert found.estimates[0] == pytest.approx(limit, abs=1e-4)
+    assert converged > 0 and refused > 5
+
+
 def test_weights_are_truth_yields():
     """With weights w and centres 1 the rows are those of w mu - w: TUnfold's penalty of events."""
     w = np.array([2000, 1409, 993, 700, 493, 348, 245, 173.0])

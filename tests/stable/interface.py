@@ -69,6 +69,13 @@ ANSWERS = [
     "losscone inject --sweeps 4",
     "kappa fit er --polarity=-1 -o kappa",
 ]
+PATCHES = f"{SBOTTOM}/BkgOnly.json --patchset {SBOTTOM}/patchset.json"
+TABLES = {
+    "hypotest_patches": f"hypotest {PATCHES}",
+    "limit_patches": f"limit {PATCHES}",
+    "limit_patches_toys": f"limit {PATCHES} --calc toys --ntoys 20",
+    "fit": f"fit {TWO} --minos all",
+}
 
 
 def preprocessed():
@@ -158,6 +165,10 @@ def answer_lines(program):
             for document in documents(done.stdout):
                 for key in key_lines(document):
                     yield "JSON " + label(words), key
+        os.mkdir(os.path.join(folder, "tables"))
+        for name, words in TABLES.items():
+            command = [program, *words.split(), "--csv", "--quiet", "-o", f"tables/{name}.csv"]
+            subprocess.run(command, cwd=folder, capture_output=True)
         for table in sorted(Path(folder).glob("*/*.csv")):
             rows = (row for row in table.read_text().splitlines() if not row.startswith("#"))
             for column in next(csv.reader(rows)):

@@ -63,6 +63,14 @@ static paritas_status merge_two(paritas_context *context)
     return status;
 }
 
+/* The third shard is missing. */
+static paritas_status check_two(paritas_context *context)
+{
+    const char *const paths[] = {path_of("a.db"), path_of("b.db")};
+    const paritas_status status = paritas_store_check_whole(context, 2, paths);
+    return status == PARITAS_INVALID_INPUT ? PARITAS_OK : status;
+}
+
 TEST(every_request_may_fail)
 {
     check_every_failure(make_and_read);
@@ -80,11 +88,23 @@ TEST(every_request_of_a_merge_may_fail)
     assert_first_rows(path_of("all.db"), 20);
 }
 
+TEST(every_request_of_a_check_may_fail)
+{
+    static const paritas_key_entry keys[2][2] = {{{"ntoys", "15"}, {"shard", "1/3"}},
+                                                 {{"ntoys", "15"}, {"shard", "2/3"}}};
+    for (int k = 0; k < 2; k++) {
+        const struct store_run run = {STORE_TESTS, 2, keys[k], 0, NULL};
+        make_store(path_of(k == 0 ? "a.db" : "b.db"), &run, 10 * k, 10 * (k + 1));
+    }
+    check_every_failure(check_two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(every_request_may_fail),
         STORE_TEST(every_request_of_a_merge_may_fail),
+        STORE_TEST(every_request_of_a_check_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

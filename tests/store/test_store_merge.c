@@ -89,6 +89,22 @@ TEST(pools_may_be_pooled)
     assert_first_rows(all, 2 * TOYS);
 }
 
+TEST(a_key_that_no_run_has_is_refused_by_its_file)
+{
+    static const char *const keys[][2] = {
+        {"12", "4/3"}, {"12", "0/3"}, {"12", "1/13"}, {"12", "half"}, {"18446744073709551615", "1/1"}};
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        const paritas_key_entry own[] = {{"ntoys", keys[k][0]}, {"shard", keys[k][1]}};
+        const struct store_run run = {STORE_TESTS, COUNT(own), own, 0, NULL};
+        char name[16];
+        snprintf(name, sizeof name, "%zu.db", k);
+        const char *path = path_of(name);
+        make_store(path, &run, 0, 2);
+        ASSERT_REFUSED(paritas_store_check_whole(scene.context, 1, &path), PARITAS_INVALID_INPUT, name,
+                       "no run has ");
+    }
+}
+
 TEST(a_shard_whose_run_was_killed_is_pooled_with_what_it_had)
 {
     const char *path = path_of("run.db"), *output = path_of("all.db");
@@ -277,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(shards_pool_to_the_rows_of_the_whole_run),
         STORE_TEST(pools_may_be_pooled),
+        STORE_TEST(a_key_that_no_run_has_is_refused_by_its_file),
         STORE_TEST(a_shard_whose_run_was_killed_is_pooled_with_what_it_had),
         STORE_TEST(a_toy_in_two_shards_is_named_with_both_files),
         STORE_TEST(stores_of_different_runs_are_refused_by_the_entry),

@@ -437,9 +437,6 @@ static paritas_status check_sweeps(struct parity *p)
 static int run(struct session *session)
 {
     const enum sweep_family family = sweep_family_of(session);
-    if (option_flag(session, "--no-polish"))
-        return usage_failure(
-            session, "parity compares f32 fits before and after polish: --no-polish has no place here");
     if (option_flag(session, "--record")) return record_run(session);
     if (session->arguments->n_operands != 1)
         return usage_failure(session, "parity needs one of WORKSPACE, losscone and kappa, or --record");
@@ -479,6 +476,12 @@ const struct command command_parity = {
         "the "
         "machine, the build, and 16 digits of the SHA-256 of all bits of the answers. Each workspace "
         "adds a digest of its own. Digests are the same on all devices and builds that the contract names.",
-    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    /* f32 fits are compared before and after their polish */
+    .groups = {GROUP_OPTIONS,
+               GROUP_JOB,
+               GROUP_PATCHES,
+               GROUP_MODEL,
+               {"Engine", options_engine, .without = "--no-polish"},
+               GROUP_OUTPUT},
     .run = run,
 };

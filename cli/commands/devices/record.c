@@ -13,8 +13,6 @@
 #define SWEEPS 50 /* of each family */
 #define SHOWN 16  /* digits of a digest in the line */
 
-#define AS_TEXT(x) #x
-#define TEXT_OF(x) AS_TEXT(x)
 #if defined(__clang__)
 #define COMPILER \
     "clang " TEXT_OF(__clang_major__) "." TEXT_OF(__clang_minor__) "." TEXT_OF(__clang_patchlevel__)

@@ -153,7 +153,7 @@ const struct command command_compatibility = {
         "A fit with one parameter of interest is compared with a fit that has one for each group of "
         "channels. All other parameters stay common. chi2 is the difference of 2 NLL. --toys counts the "
         "toys whose chi2 is at least the observed one.",
-    .groups = {GROUP_OPTIONS, {"Toys", options_toys_newton, "--toys or --ntoys N"}, GROUPS_STATISTIC},
+    .groups = {GROUP_OPTIONS, GROUP_NEWTON_TOYS("--toys or --ntoys N"), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct compared),

@@ -1,5 +1,6 @@
 /* fit.c: best fit, covariance, MINOS errors, several starts. */
 #include "analysis.h"
+#include "days/day_tables.h"
 #include "print/outside_output.h"
 #include "print/record_output.h"
 
@@ -12,6 +13,7 @@ static const struct option options[] = {
     {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
     LIBRARY_ROWS(PARITAS_FIT_OPTIONS, paritas_fit_options),
     LIBRARY_ROW("--starts", paritas_job),
+    {"--csv", OPTION_FLAG, NULL, "the parameters as CSV, a line a parameter, as --json has them"},
     {0},
 };
 
@@ -29,6 +31,13 @@ struct fitted {
     paritas_fit_starts starts;
     struct outside outside, edge;
 };
+
+static paritas_status check(struct session *session)
+{
+    if (option_flag(session, "--csv") && option_flag(session, "--covariance"))
+        return usage_failure(session, "--csv has no covariance matrix: take --json");
+    return PARITAS_OK;
+}
 
 static bool needs_covariance(const struct session *session)
 {
@@ -434,11 +443,31 @@ static void print_starts(struct text *out, const paritas_fit_starts *starts, dou
                     answer - starts->lower_known.twice_nll);
 }
 
+static void write_csv(struct session *session, const struct fitted *fitted)
+{
+    struct text *out = &session->out;
+    text_format(out, "name,value,error,state,status%s\n", fitted->minos ? ",minos_down,minos_up" : "");
+    for (size_t i = 0; i < session->n_parameters; i++) {
+        csv_text(out, parameter_name(session, i));
+        csv_number(out, fitted->values[i]);
+        csv_number(out, fitted->errors[i]);
+        text_format(out, ",%s,%s", paritas_parameter_state_name(fitted->states[i]),
+                    paritas_fit_status_name(fitted->result.status));
+        if (fitted->minos) csv_number(out, fitted->down[i]);
+        if (fitted->minos) csv_number(out, fitted->up[i]);
+        text_append(out, "\n", 1);
+    }
+}
+
 static void write_text(struct session *session, const void *result)
 {
     const struct fitted *fitted = result;
     const paritas_fit_result *r = &fitted->result;
     struct text *out = &session->out;
+    if (option_flag(session, "--csv")) {
+        write_csv(session, fitted);
+        return;
+    }
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     outside_print(out, &fitted->outside);
@@ -468,6 +497,7 @@ const struct command command_fit = {
         {
             .result_size = sizeof(struct fitted),
             .several = POIS_TOGETHER,
+            .check = check,
             .analyse = analyse,
             .prepare = fit_all,
             .write_keys = write_keys,

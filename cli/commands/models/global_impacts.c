@@ -65,9 +65,7 @@ void global_describe(struct session *session, const struct global_impacts *g)
     const paritas_global_result *r = &g->result;
     struct table table;
     if (isnan(r->total)) {
-        text_format(&session->out,
-                    "%s = %.6g has no error to break down: it is at a bound, or its fit failed\n",
-                    poi_name(session), r->best);
+        describe_no_error(session, r->best, r->status, r->state);
         return;
     }
     text_format(&session->out, "Global impacts on %s: the %zu largest of %zu\n\n", poi_name(session),

@@ -163,6 +163,11 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_number(w, "upper_bound", r->upper_bound);
     write_bool(w, "bound_widened", r->bound_widened != 0);
     write_other_asimov(w, r);
+    const paritas_limit_request usual = PARITAS_LIMIT_REQUEST_DEFAULT;
+    write_excluded(w,
+                   r->mu == 1.0 && statistic_of(session) != PARITAS_STATISTIC_Q0 &&
+                       r->status == PARITAS_FIT_CONVERGED && !isnan(r->cls_obs),
+                   r->cls_obs < usual.level);
     if (!w->one_line) write_string(w, "test_stat", statistic_name(session));
 }
 
@@ -231,6 +236,6 @@ const struct command command_hypotest = {
             .headers = "expected -2s|-1s|median|+1s|+2s|",
             .formats = "p p p p p p l",
             .write_cells = write_cells,
-            .columns = "mu|CLs_obs|CLs_exp*5|CLsb|CLb|q|q_A|mu_hat|p0|status",
+            .columns = "mu|CLs_obs|CLs_exp*5|CLsb|CLb|q|q_A|mu_hat|p0|status|error|excluded",
         },
 };

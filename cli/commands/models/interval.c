@@ -14,15 +14,6 @@ struct interval {
     struct toy_run toys;
 };
 
-static paritas_status check(struct session *session)
-{
-    if (option_given(session, "--shard"))
-        return usage_failure(session,
-                             "--shard: an interval cannot be cut into shards, since toys decide where "
-                             "toys are drawn");
-    return PARITAS_OK;
-}
-
 static paritas_status analyse(struct session *session, void *result)
 {
     struct interval *found = result;
@@ -89,13 +80,12 @@ const struct command command_interval = {
         "The interval has all values whose p-value is above the level. t is twice the NLL at the value, less "
         "its minimum. The p-value is the part of the toys drawn at the value with at least the observed t. "
         "Edges are found by bisection. Their errors come from the number of toys.",
-    .groups = {GROUP_OPTIONS, {"Toys", options_toys}, GROUPS_STATISTIC},
+    .groups = {GROUP_OPTIONS, GROUP_UNCUT_TOYS(NULL), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct interval),
             .needs_poi = true,
             .several = POIS_IN_TURN,
-            .check = check,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

@@ -79,6 +79,8 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     const struct limits *l = result;
     write_options(session, w);
     write_record(w, "paritas_limit_result", &l->limits);
+    const bool known = !isnan(l->limits.limit_obs) || l->limits.reason_obs == PARITAS_REASON_NONE_BELOW_BOUND;
+    write_excluded(w, known && l->limits.status == PARITAS_FIT_CONVERGED, l->limits.limit_obs < 1.0);
     write_crossings(w, "crossings_obs", l->limits.crossings_obs);
     write_array(w, "crossings_exp", false);
     for (int i = 0; i < 5; i++) write_crossings(w, NULL, l->limits.crossings_exp[i]);
@@ -142,9 +144,6 @@ struct toy_limits {
 
 static paritas_status check_toys(struct session *session)
 {
-    if (option_given(session, "--shard"))
-        return usage_failure(
-            session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
     if (wants_patchset(session->arguments) && option_given(session, "--store"))
         return usage_failure(session, "--store takes the toys of one patch: --patch-name NAME");
     return PARITAS_OK;
@@ -188,6 +187,8 @@ static void write_keys_toys(struct session *session, struct writer *w, const voi
     write_close(w);
     write_fields(w, "paritas_limit_toys_result", r, "mu_hat", "status");
     write_fields(w, "paritas_limit_toys_result", r, "several_minima", "minima");
+    const bool known = !isnan(r->limit_obs) && r->reached_obs && !l->toys.failed;
+    write_excluded(w, known && r->status == PARITAS_FIT_CONVERGED, r->limit_obs < 1.0);
     toy_run_write(w, &l->toys);
     write_scan(w, "paritas_hypotest_toys_result", r->n_scan, l->scan, sizeof l->scan[0]);
 }
@@ -249,7 +250,7 @@ const struct command command_limit = {
         "begins at the asymptotic limits. It draws toys until the errors reach --rtol. If --ntoys at each "
         "value are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
-    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_STATISTIC},
+    .groups = {GROUP_OPTIONS, GROUP_UNCUT_TOYS("--calc toys"), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct limits),
@@ -262,7 +263,7 @@ const struct command command_limit = {
             .headers = "expected -2s|-1s|median|+1s|+2s|",
             .formats = "6 6 6 6 6 6 l",
             .write_cells = write_cells,
-            .columns = "limit_obs|limit_exp*5|bound_widened|status",
+            .columns = "limit_obs|limit_exp*5|bound_widened|status|error|excluded",
         },
     .by_toys =
         {
@@ -277,6 +278,7 @@ const struct command command_limit = {
             .headers = "error|expected -2s|-1s|median|+1s|+2s|",
             .formats = "4 2 4 4 4 4 4 l",
             .write_cells = write_cells_toys,
-            .columns = "limit_obs|limit_obs_error|limit_exp*5|limit_exp_error*5|bound_widened|status",
+            .columns = "limit_obs|limit_obs_error|limit_exp*5|limit_exp_error*5|bound_widened|status|error|"
+                       "excluded",
         },
 };

@@ -239,9 +239,7 @@ static paritas_status look_elsewhere(struct look *look)
 static int run(struct session *session)
 {
     if (!wants_patchset(session->arguments))
-        return usage_failure(session, option_given(session, "--patch-name")
-                                          ? "look-elsewhere takes all patches, not --patch-name"
-                                          : "look-elsewhere needs --patchset FILE: a signal in each patch");
+        return usage_failure(session, "look-elsewhere needs --patchset FILE: a signal in each patch");
     struct look *look = arena_elements(session, 1, sizeof *look);
     TRY(allocated(session));
     look->session = session;
@@ -267,7 +265,13 @@ const struct command command_look_elsewhere = {
                    "has one number, patches are sorted by it, and upcrossings give a second estimate (Gross "
                    "and Vitells, "
                    "arXiv:1005.1891).",
-    .groups = {GROUP_OPTIONS, {"Toys", options_toys_unkept}, GROUPS_STATISTIC},
+    .groups = {GROUP_OPTIONS,
+               GROUP_UNKEPT_TOYS,
+               GROUP_STATISTIC,
+               {"Workspace", options_patches, .without = "--patch-name"},
+               GROUP_MODEL,
+               GROUP_ENGINE,
+               GROUP_OUTPUT},
     .whole_sets = true,
     .run = run,
 };

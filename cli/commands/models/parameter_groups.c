@@ -134,15 +134,25 @@ void groups_write(struct writer *w, const struct parameter_groups *groups)
     write_close(w);
 }
 
+void describe_no_error(struct session *session, double best, paritas_fit_status status,
+                       paritas_parameter_state state)
+{
+    const bool failed = status != PARITAS_FIT_CONVERGED;
+    const paritas_word *words =
+        paritas_enumeration_find(failed ? "paritas_fit_status" : "paritas_parameter_state")->words;
+    const paritas_word *why = &words[failed ? (int)status : (int)state];
+    text_format(&session->out, "%s = %.6g has no error to break down: %s, %s\n", poi_name(session), best,
+                why->word,
+                state == PARITAS_PARAMETER_FREE && !failed ? "but the likelihood is flat" : why->doc);
+}
+
 void groups_describe(struct session *session, const struct parameter_groups *groups)
 {
     const paritas_breakdown_result *total = &groups->total;
     struct table table;
-    if (groups->n == 0 && isnan(total->total)) return;
     if (isnan(total->total)) {
-        text_format(&session->out,
-                    "\n%s = %.6g has no error to break down: it is at a bound, or its fit failed\n",
-                    poi_name(session), total->best);
+        text_format(&session->out, "\n");
+        describe_no_error(session, total->best, total->status, total->state);
         return;
     }
     text_format(&session->out, "\n%s = %.6g +- %.4g, of that statistical %.4g, systematic %.4g\n",

@@ -23,3 +23,6 @@ paritas_status groups_read(struct session *session, struct parameter_groups *gro
 paritas_status groups_break_down(struct session *session, struct parameter_groups *groups);
 void groups_write(struct writer *writer, const struct parameter_groups *groups);
 void groups_describe(struct session *session, const struct parameter_groups *groups);
+/* Prints why the parameter of interest has no error to break down. */
+void describe_no_error(struct session *session, double best, paritas_fit_status status,
+                       paritas_parameter_state state);

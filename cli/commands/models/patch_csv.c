@@ -36,7 +36,7 @@ void patch_csv_header(const struct patches *patches, const char *columns, struct
         for (size_t k = 0; k < key.n; k++) text_format(out, ",%s_%zu", key.name, k);
         if (key.n == 0) text_format(out, ",%s", key.name);
     }
-    text_format(out, ",error\n");
+    text_append(out, "\n", 1);
 }
 
 static void write_value(const struct json *value, struct text *out)
@@ -80,7 +80,7 @@ paritas_status patch_csv_line(paritas_context *context, const struct patch *patc
     TRY(json_read(context, answer->bytes, answer->length, patch->name, &document));
     write_patch(patch, out);
     while (next_key(&columns, &key)) write_key(json_get(document->root, key.name), &key, out);
-    text_format(out, ",\n");
+    text_append(out, "\n", 1);
     paritas_workspace_free(document);
     return out->failed ? paritas_fail_memory(context) : PARITAS_OK;
 }
@@ -92,8 +92,7 @@ void patch_csv_failure(const struct patch *patch, const char *columns, const cha
     while (next_key(&columns, &key)) {
         for (size_t k = 0; k < (key.n > 0 ? key.n : 1); k++) text_append(out, ",", 1);
         if (strcmp(key.name, "status") == 0) text_format(out, "failed");
+        if (strcmp(key.name, "error") == 0) csv_text(out, message);
     }
-    text_append(out, ",", 1);
-    csv_text(out, message);
     text_append(out, "\n", 1);
 }

@@ -8,37 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NTOYS_ROW LIBRARY_ROW("--ntoys", paritas_toys_options)
-#define SEED_ROW LIBRARY_ROW("--seed", paritas_toys_options)
-#define FIX_AUX_ROW LIBRARY_ROW("--fix-aux", paritas_toys_options)
-#define MINIMIZER_ROW                             \
-    {"--minimizer", OPTION_CHOICE, "auto|newton", \
-     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"}
-#define LAST_TOY_ROWS                                                                                 \
-    {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result", \
-     "0.001"},                                                                                        \
-        {0}
-
 const struct option options_toys[] = {
-    NTOYS_ROW,
-    SEED_ROW,
+    LIBRARY_ROW("--ntoys", paritas_toys_options),
+    LIBRARY_ROW("--seed", paritas_toys_options),
     {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
-    FIX_AUX_ROW,
+    LIBRARY_ROW("--fix-aux", paritas_toys_options),
     {"--store", OPTION_OUTPUT, "FILE", "keep every toy in this SQLite database"},
     {"--resume", .library = "paritas_toys_options", .needs = "--store FILE"},
-    MINIMIZER_ROW,
-    LAST_TOY_ROWS,
-};
-
-const struct option options_toys_unkept[] = {
-    NTOYS_ROW, SEED_ROW, FIX_AUX_ROW, MINIMIZER_ROW, LAST_TOY_ROWS,
-};
-
-const struct option options_toys_newton[] = {
-    NTOYS_ROW,
-    SEED_ROW,
-    FIX_AUX_ROW,
-    LAST_TOY_ROWS,
+    {"--minimizer", OPTION_CHOICE, "auto|newton",
+     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},
+    {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
+     "0.001"},
+    {0},
 };
 
 paritas_status write_toys(struct session *session, const char *path, const paritas_toy_data *data,

@@ -4,10 +4,14 @@
 #include "analysis.h"
 
 extern const struct option options_toys[];
-extern const struct option options_toys_unkept[]; /* for runs without a store */
-extern const struct option options_toys_newton[]; /* whose fits are all by Newton's method */
 /* `needs`: the option that these belong to */
 #define GROUP_TOYS(needs) {"Toys", options_toys, needs}
+/* where toys decide where toys are drawn */
+#define GROUP_UNCUT_TOYS(needs) {"Toys", options_toys, needs, .without = "--shard"}
+/* for runs without a store */
+#define GROUP_UNKEPT_TOYS {"Toys", options_toys, .without = "--shard|--store|--resume"}
+/* the same, with all fits by Newton's method */
+#define GROUP_NEWTON_TOYS(needs) {"Toys", options_toys, needs, "--shard|--store|--resume|--minimizer"}
 
 /* `needs`: of --importance; NULL allowed. For tests of one value. */
 #define OPTIONS_IMPORTANCE(needs_)                                                                           \

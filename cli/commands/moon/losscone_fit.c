@@ -379,8 +379,8 @@ const struct command command_losscone_fit = {
                    "If a day cannot be read, the others are still fitted, and the exit code is 3. Sweeps "
                    "without an answer are counted by reason. The exit code is 1 if more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
-    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA,
-               GROUP_FIT_ENGINE, GROUP_TABLES},
+    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_SEARCH, GROUP_BACKGROUND, GROUP_CONFIDENCE, GROUP_SOURCES,
+               GROUP_PLASMA, GROUP_FIT_ENGINE, GROUP_TABLES},
     .run = run,
     .days = true,
 };

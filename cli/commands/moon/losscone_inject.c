@@ -319,7 +319,7 @@ const struct command command_losscone_inject = {
     .description = "Draws sweeps of each truth and fits them with each model. The fits know the spacecraft's "
                    "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
                    "U.",
-    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_BACKGROUND, GROUP_CONFIDENCE,
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_SEARCH, GROUP_BACKGROUND, GROUP_CONFIDENCE,
                GROUP_FIT_ENGINE, GROUP_OUTPUT},
     .run = run,
 };

@@ -252,8 +252,6 @@ static paritas_status profile(struct profile *p)
 {
     struct session *session = p->session;
     TRY(losscone_plan_open(session, &p->plan));
-    if (p->plan.options.search != PARITAS_LOSSCONE_SEARCH_EXACT)
-        return usage_failure(session, "losscone profile searches exactly: there is no --search de");
     TRY(plasma_plan_open(session, &p->plasma));
     TRY(sources_open(session, &p->sources));
     losscone_plan_take(&p->plan, &p->sources.options);

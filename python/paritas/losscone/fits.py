@@ -30,9 +30,9 @@ from ..devices import ProgressFunction
 from ..keywords import Where, check_keywords, place, running, takes, takes_options
 from ..progress import told
 from ..records import columns_of
+from ..written_tables import write_table
 from .day import Day
 from .sweeps import Part, Sweeps, beam, load
-from .tables import write_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -165,13 +165,7 @@ class LossconeFit(Tabular):
     def write(self, path: Path) -> None:
         """The table as a .csv, columns and numbers as the program writes them, after the options.
         `read_tables` reads it. An existing file is replaced."""
-        provenance = {
-            "paritas": _engine.VERSION,
-            "command": "paritas.losscone.fit",
-            "options": self.options,
-            "run": {"device": self.device, "precision": self.precision},
-        }
-        write_table(path, self.table, provenance)
+        write_table(path, self, "paritas.losscone.fit")
 
     def _repr_html_(self) -> str:
         return html_of(self.table, "Loss cones")

@@ -1,4 +1,4 @@
-"""Reads tables of `paritas losscone fit` and `paritas kappa fit`, and writes tables like them."""
+"""Reads tables of `paritas losscone fit` and `paritas kappa fit`."""
 
 from __future__ import annotations
 
@@ -250,28 +250,3 @@ def _read_npz(path: str, columns: frozenset[str] | None = None) -> Tables:
     return Tables(
         structured(sweeps), structured(rows).reshape(n, 15), [_document(path, str(arrays["provenance"]))]
     )
-
-
-def _cell(value: Any) -> str:
-    """As the program writes it: nothing for NaN, the shortest decimals that read back, "LOWER UPPER;..."."""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, np.ndarray):
-        return ";".join(f"{_cell(lower)} {_cell(upper)}" for lower, upper in value if lower == lower)
-    if isinstance(value, (float, np.floating)):
-        return repr(float(value)) if value == value else ""
-    return str(value)
-
-
-def write_table(path: Path, table: Table, provenance: dict[str, Any]) -> None:
-    """A .csv that `read_tables` reads: provenance, names, a line a sweep. An existing file is replaced."""
-    name = os.fspath(path)
-    document = json.dumps({**provenance, "columns": list(table.dtype.names or ())}, indent=2, default=str)
-    try:
-        with open(name, "w", encoding="utf-8", newline="") as file:
-            file.writelines(f"# {line}\n" for line in document.splitlines())
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(table.dtype.names or ())
-            rows.writerows([_cell(value) for value in row] for row in table)
-    except OSError as error:
-        raise _engine.Unwritable(f"{name}: cannot be written: {error.strerror}") from None
