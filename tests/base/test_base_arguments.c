@@ -91,6 +91,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_minos, (C, P(model), NULL, P(request), P(offsets)))                                          \
     F(paritas_fit_refine, (C, P(model), NULL, P(point)))                                                   \
     F(paritas_find_outside, (C, P(model), P(point), NULL, 0, NULL, P(n)))                                  \
+    F(paritas_find_edge, (C, P(model), P(point), NULL, 0, NULL, P(n)))                                     \
     F(paritas_shared_fits_create, (C, P(model), NULL, P(shared)))                                          \
     F(paritas_differentiate, (C, P(model), NULL, NULL, 1, NULL, NULL, P(gradient)))                        \
     F(paritas_differentiate_along, (C, P(model), NULL, NULL, P(rows), P(gradient), P(along)))              \

@@ -552,7 +552,8 @@ def test_a_ranking_ends_with_the_error_and_its_parts():
     assert alone[-1].startswith(f"r = {r['value']:.6g} +- {r['error']:.4g}, of that statistical ")
     assert alone[-1] in run("ranking", SHAPES, "--groups", "mc=prop_*").stdout.splitlines()
     bounded = run("ranking", SHAPES, "--range", "r=2:20", "--init", "r=3").stdout
-    assert bounded.rstrip().endswith("All impacts are 0: r stays at its bound")
+    assert "\nAll impacts are 0: r stays at its bound\n" in bounded
+    assert bounded.splitlines()[-1].startswith("r = 2 has no error to break down: at_lower_bound, ")
 
 
 def groups_of(folder, lines, *more):

@@ -222,16 +222,19 @@ static void write_starts(struct writer *w, const paritas_fit_starts *starts)
     write_close(w);
 }
 
+/* side: 0 down, 1 up. NULL: MINOS did not follow the parameter. */
+static const char *end_of(const struct fitted *fitted, size_t i, size_t side)
+{
+    return fitted->followed[i] ? paritas_minos_end_name(fitted->ends[2 * i + side]) : NULL;
+}
+
 static void write_sides(struct writer *w, const struct fitted *fitted, size_t i)
 {
-    const char *ends[2] = {NULL, NULL};
-    for (int k = 0; k < 2 && fitted->followed[i]; k++)
-        ends[k] = paritas_minos_end_name(fitted->ends[2 * i + (size_t)k]);
     write_members(w,
                   "minos_down:n minos_up:n minos_down_end:s minos_up_end:s minos_down_reach:n "
                   "minos_up_reach:n",
-                  fitted->down[i], fitted->up[i], ends[0], ends[1], fitted->reach[2 * i],
-                  fitted->reach[2 * i + 1]);
+                  fitted->down[i], fitted->up[i], end_of(fitted, i, 0), end_of(fitted, i, 1),
+                  fitted->reach[2 * i], fitted->reach[2 * i + 1]);
 }
 
 static void write_keys(struct session *session, struct writer *w, const void *result)
@@ -443,18 +446,33 @@ static void print_starts(struct text *out, const paritas_fit_starts *starts, dou
                     answer - starts->lower_known.twice_nll);
 }
 
+/* As write_sides. */
+static void csv_sides(struct text *out, const struct fitted *fitted, size_t i)
+{
+    csv_number(out, fitted->down[i]);
+    csv_number(out, fitted->up[i]);
+    for (size_t side = 0; side < 2; side++) {
+        const char *end = end_of(fitted, i, side);
+        text_format(out, ",%s", end ? end : "");
+    }
+    csv_number(out, fitted->reach[2 * i]);
+    csv_number(out, fitted->reach[2 * i + 1]);
+}
+
 static void write_csv(struct session *session, const struct fitted *fitted)
 {
     struct text *out = &session->out;
-    text_format(out, "name,value,error,state,status%s\n", fitted->minos ? ",minos_down,minos_up" : "");
+    text_format(out, "name,value,error,state,status%s\n",
+                fitted->minos
+                    ? ",minos_down,minos_up,minos_down_end,minos_up_end,minos_down_reach,minos_up_reach"
+                    : "");
     for (size_t i = 0; i < session->n_parameters; i++) {
         csv_text(out, parameter_name(session, i));
         csv_number(out, fitted->values[i]);
         csv_number(out, fitted->errors[i]);
         text_format(out, ",%s,%s", paritas_parameter_state_name(fitted->states[i]),
                     paritas_fit_status_name(fitted->result.status));
-        if (fitted->minos) csv_number(out, fitted->down[i]);
-        if (fitted->minos) csv_number(out, fitted->up[i]);
+        if (fitted->minos) csv_sides(out, fitted, i);
         text_append(out, "\n", 1);
     }
 }
