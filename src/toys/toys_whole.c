@@ -114,9 +114,10 @@ static void name_shard(struct whole *whole, const struct part *cut, unsigned sha
 
 static void name_toys(struct whole *whole, uint64_t first, uint64_t end)
 {
-    if (first < end && may_name(whole))
-        text_format(&whole->missing, "toys %llu to %llu", (unsigned long long)first,
-                    (unsigned long long)(end - 1));
+    const unsigned long long from = first, last = end - 1;
+    if (first >= end || !may_name(whole)) return;
+    text_format(&whole->missing, "toy%s %llu", from < last ? "s" : "", from);
+    if (from < last) text_format(&whole->missing, " to %llu", last);
 }
 
 /* The first shard of a cut that begins at toy `from` or behind it; more than there are: none. */

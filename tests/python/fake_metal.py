@@ -1,4 +1,4 @@
-"""The stand-in for Apple's libraries that tests/metal builds, put before the extension module as C tests do
+"""The stand-in for Apple's libraries that tests/metal builds, put before the package's library as C tests do
 it: through its variable `metal_library`."""
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ LIBRARY = (
 
 def install() -> None:
     """Lets this process see the stand-in's devices. The variable is hidden: its place is what nm says, past
-    where the module was loaded."""
+    where the library was loaded."""
     from paritas import _engine
 
-    module = os.path.realpath(_engine.__file__)
-    symbols = subprocess.run(["nm", module], capture_output=True, text=True, check=True).stdout
+    library = os.path.join(os.path.dirname(os.path.realpath(_engine.__file__)), "libparitas_package.so")
+    symbols = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
     offset = next(
         int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" metal_library")
     )
     with open("/proc/self/maps") as maps:
-        base = next(int(line.partition("-")[0], 16) for line in maps if line.rstrip().endswith(module))
+        base = next(int(line.partition("-")[0], 16) for line in maps if line.rstrip().endswith(library))
     global kept
     kept = ctypes.c_char_p(str(LIBRARY).encode())
     ctypes.c_void_p.from_address(base + offset).value = ctypes.cast(kept, ctypes.c_void_p).value

@@ -101,9 +101,9 @@ def test_slurm(tmp_path, one_run):
     assert sh(BATCH / "slurm" / "submit.sh", tmp_path, **settings).returncode == 0
     assert json.loads((tmp_path / "shard_1.json").read_text())["fitted"] == 0
     assert_the_run(tmp_path, one_run)
-    # twice as many: 200 toys are no multiple of 3 shards, so one is missing, and the first answer stays
+    # twice as many: 200 toys are no multiple of 3 shards, so toy 200 is missing, and the first answer stays
     done = sh(BATCH / "slurm" / "submit.sh", tmp_path, **dict(settings, TOYS="400", SHARDS="6", FIRST="4"))
-    assert done.returncode == 1 and "2 of 800 toys missing" in done.stderr
+    assert done.returncode == 1 and ": toy 200 missing" in done.stderr
     assert_the_run(tmp_path, one_run)
 
 

@@ -51,7 +51,8 @@ def changed(tmp_path):
     assert text.count(FIELD) == 1
     header.write_text(text.replace(FIELD, ADDED + FIELD))
     with open(os.path.join(BUILD, "compile_commands.json")) as file:
-        commands = {os.path.relpath(one["file"], ROOT): one for one in json.load(file)}
+        every = [one for one in json.load(file) if "paritas_package.dir" not in one["command"]]
+    commands = {os.path.relpath(one["file"], ROOT): one for one in every}
 
     def command_of(name):
         """The command that compiles a file of the build, without the object; the object."""
