@@ -446,7 +446,7 @@ static void print_starts(struct text *out, const paritas_fit_starts *starts, dou
                     answer - starts->lower_known.twice_nll);
 }
 
-/* As write_sides. */
+/* The members of write_sides as columns. */
 static void csv_sides(struct text *out, const struct fitted *fitted, size_t i)
 {
     csv_number(out, fitted->down[i]);
