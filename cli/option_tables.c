@@ -1,7 +1,18 @@
 /* option_tables.c: options found in the table of a command. */
-#include "options.h"
+#include "option_tables.h"
 
 #include <string.h>
+
+int option_choice(const char *choices, const char *text)
+{
+    const size_t length = strlen(text);
+    for (int place = 0;; place++) {
+        const size_t span = strcspn(choices, "|");
+        if (span == length && length > 0 && memcmp(choices, text, length) == 0) return place;
+        if (choices[span] == '\0') return -1;
+        choices += span + 1;
+    }
+}
 
 bool group_takes(const struct option_group *group, const struct option *option)
 {

@@ -85,6 +85,8 @@ struct analysis {
     const char *columns;
 };
 
+/* Index of a text among choices between bars; -1: it is none. */
+int option_choice(const char *choices, const char *text);
 /* Does the group of a command take the option? Members without a word have rows without a name. */
 bool group_takes(const struct option_group *group, const struct option *option);
 #define EACH_OPTION(command, group, option)                                             \

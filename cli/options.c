@@ -103,17 +103,6 @@ static void describe_option(const struct option *row, struct described *shown)
         describe_number(of, shown);
 }
 
-int option_choice(const char *choices, const char *text)
-{
-    const size_t length = strlen(text);
-    for (int place = 0;; place++) {
-        const size_t span = strcspn(choices, "|");
-        if (span == length && length > 0 && memcmp(choices, text, length) == 0) return place;
-        if (choices[span] == '\0') return -1;
-        choices += span + 1;
-    }
-}
-
 static bool read_range(const char *text, struct given *given)
 {
     char lower[64] = "";

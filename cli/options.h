@@ -44,8 +44,6 @@ const struct given *argument_given(const struct arguments *arguments, const char
 /* The same, or the default. */
 const struct given *argument_value(const struct arguments *arguments, const char *name);
 
-/* Index, -1: none. */
-int option_choice(const char *choices, const char *text);
 /* Plain finite decimal number. */
 bool number_of_text(const char *text, double *number);
 
