@@ -7,7 +7,7 @@
 static paritas_status store(struct session *session, const paritas_option *option, const struct given *given,
                             void *member)
 {
-    const uint64_t whole = given->whole > 0 ? given->whole : (uint64_t)given->number;
+    uint64_t whole;
     switch (option->type) {
     case PARITAS_FIELD_REAL:
         memcpy(member, &given->number, sizeof given->number);
@@ -15,6 +15,7 @@ static paritas_status store(struct session *session, const paritas_option *optio
             memcpy((char *)member + sizeof given->upper, &given->upper, sizeof given->upper);
         return PARITAS_OK;
     case PARITAS_FIELD_UNSIGNED:
+        whole = given->whole > 0 ? given->whole : (uint64_t)given->number;
         if (option->size == sizeof whole) {
             memcpy(member, &whole, sizeof whole);
             return PARITAS_OK;
