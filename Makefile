@@ -57,7 +57,7 @@ test:
 
 # $(call WASM,FOLDER,VARIANTS): the program with these kernels in WebAssembly, by zig, which brings its own C library
 WASM = cmake -S . -B $(1) -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DCMAKE_BUILD_TYPE=Release -DPARITAS_VARIANTS='$(2)' -DPARITAS_SOURCES=build/sources >/dev/null && \
-       cmake --build $(1) --parallel $(JOBS) --target paritas_program
+       cmake --build $(1) --parallel $(JOBS) --target paritas_program && tools/check_wasm $(1)/bin/paritas.wasm
 
 wasm:
 	@tools/setup web

@@ -16,6 +16,8 @@
 # A variant is (precision, instruction set, lanes W, pack P); its functions end in a suffix such as f64_avx512_w8p1. The
 # processor picks among the variants when the library is opened. PARITAS_VARIANTS says which are built: `all` (or empty); `native`, those of this
 # machine's instruction set and the portable ones; or those whose suffix it matches, as a regular expression.
+# PARITAS_VARIANTS_LEFT_OUT takes some of one module back: it is matched with NAME_SUFFIX. What a module lacks, the next plainer instruction set
+# does, with the same bits.
 
 set(PARITAS_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
@@ -128,7 +130,8 @@ function(paritas_kernel_module name file entries_file)
       set(suffix f32_${isa}_w${lanes}p${pack})
       set(precision 32)
     endif()
-    if(chosen AND NOT suffix MATCHES "${chosen}")
+    if((chosen AND NOT suffix MATCHES "${chosen}") OR
+       (PARITAS_VARIANTS_LEFT_OUT AND "${name}_${suffix}" MATCHES "${PARITAS_VARIANTS_LEFT_OUT}"))
       continue()
     endif()
     if(module_ONE_LANE AND lanes GREATER 1)

@@ -235,20 +235,22 @@ cdef class UnfoldOptions:
     cdef paritas_unfold_options c
     cdef tuple kept
 
-    def __init__(self, parameters, taus, weights, centres, truth, unsigned scan, double tau_min,
-                 double tau_max, str by not None, str choose not None):
+    def __init__(self, parameters, weights, centres, str by not None):
         cdef Names names = Names(parameters)
-        cdef Array strengths = array_of(taus, (-1,), "taus"), factors = array_of(weights, (-1,), "weights")
-        cdef Array middle = array_of(centres, (-1,), "centres"), spectrum = array_of(truth, (-1,), "truth")
-        self.kept = names, strengths, factors, middle, spectrum
+        cdef Array factors = array_of(weights, (-1,), "weights"), middle = array_of(centres, (-1,), "centres")
+        self.kept = names, factors, middle
         self.c = paritas_unfold_options_default
         self.c.parameters, self.c.n_parameters = names.c.items, names.c.count
-        self.c.taus, self.c.n_taus = strengths.at, strengths.n
         self.c.weights, self.c.n_weights = factors.at, factors.n
         self.c.centres, self.c.n_centres = middle.at, middle.n
+        self.c.by = <paritas_regularise>value_of("paritas_regularise", by, "by")
+
+    def set_strengths(self, taus, truth, unsigned scan, double tau_min, double tau_max, str choose not None):
+        cdef Array strengths = array_of(taus, (-1,), "taus"), spectrum = array_of(truth, (-1,), "truth")
+        self.kept += strengths, spectrum
+        self.c.taus, self.c.n_taus = strengths.at, strengths.n
         self.c.truth, self.c.n_truth = spectrum.at, spectrum.n
         self.c.scan, self.c.tau_min, self.c.tau_max = scan, tau_min, tau_max
-        self.c.by = <paritas_regularise>value_of("paritas_regularise", by, "by")
         self.c.choose = <paritas_unfold_choice>value_of("paritas_unfold_choice", choose, "choose")
 
 

@@ -133,18 +133,9 @@ class Model:
     def __init__(self, workspace: Document, *options: Any, **named: Any) -> None: ...
 
 class UnfoldOptions:
-    def __init__(
-        self,
-        parameters: Sequence[str],
-        taus: Any,
-        weights: Any,
-        centres: Any,
-        truth: Any,
-        scan: int,
-        tau_min: float,
-        tau_max: float,
-        by: str,
-        choose: str,
+    def __init__(self, parameters: Sequence[str], weights: Any, centres: Any, by: str) -> None: ...
+    def set_strengths(
+        self, taus: Any, truth: Any, scan: int, tau_min: float, tau_max: float, choose: str
     ) -> None: ...
 
 def unfold(model: Model, options: UnfoldOptions, engine: Engine | None = None) -> Document: ...

@@ -251,7 +251,7 @@ def breakdown(
     best fit, and the rest is fitted again. The impact is the part of the error that this removes, in
     quadrature.
 
-    groups: patterns of parameter names by group; * is any text, ? one letter."""
+    groups: patterns of parameter names by group; * is any text, ? one character."""
     model, patterns = model_of(model), _patterns(groups)
     with Call(breakdown, model, given, "breakdown") as call:
         found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)
@@ -274,7 +274,7 @@ def global_impacts(
     arXiv:2307.04007). Each auxiliary datum moves by its standard deviation, each count by its root. `impact`
     is the shift of the best fit, from exact second derivatives at one fit. Parts add up in quadrature.
 
-    groups: patterns of parameter names by group; * is any text, ? one letter.
+    groups: patterns of parameter names by group; * is any text, ? one character.
 
     >>> import paritas
     >>> model = paritas.Model.from_workspace("examples/two_bins.json")
@@ -317,7 +317,7 @@ def compatibility(
     """Do channels agree on the parameter of interest? Compares a fit with one common parameter and a fit with
     one for each group of channels. All other parameters stay common.
 
-    groups: patterns of channels by name; * is any text, ? one letter. Other channels have a group each.
+    groups: patterns of channels by name; * is any text, ? one character. Other channels have a group each.
     `compatibility_toys` finds the p-value by toys."""
     model = model_of(model)
     poi = given.get("poi") or poi_of(model)

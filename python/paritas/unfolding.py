@@ -81,20 +81,8 @@ class Unfolding:
         return html_table(self._title(), self._heads, self._rows())
 
 
-def _options(
-    parameters: str | Sequence[str],
-    taus: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
-    centres: ArrayLike | None = None,
-    truth: ArrayLike | None = None,
-    scan: int = default("paritas_unfold_options", "scan"),
-    tau_min: float = default("paritas_unfold_options", "tau_min"),
-    tau_max: float = default("paritas_unfold_options", "tau_max"),
-    by: str = default("paritas_unfold_options", "by"),
-    choose: str = default("paritas_unfold_options", "choose"),
-) -> Any:
-    names = [parameters] if isinstance(parameters, str) else parameters
-    return _engine.UnfoldOptions(names, taus, weights, centres, truth, scan, tau_min, tau_max, by, choose)
+def _patterns(parameters: str | Sequence[str]) -> Sequence[str]:
+    return [parameters] if isinstance(parameters, str) else parameters
 
 
 def unfold(
@@ -114,8 +102,8 @@ def unfold(
 ) -> Unfolding:
     """Regularised unfolding of the workspace's data: fits with tau |L W (x - c)|^2 added to twice the NLL.
 
-    parameters: patterns of the truth bins' normfactors, in their order (* is any text, ? one letter). Those
-        of one pattern are in the order of their numbers.
+    parameters: patterns of the truth bins' normfactors, in their order (* is any text, ? one character).
+        Those of one pattern are in the order of their numbers.
     taus: strengths; None: a scan.
     weights: W, such as the truth yields, (n,); None: 1.
     centres: c, (n,); None: 1.
@@ -131,7 +119,8 @@ def unfold(
     26.25
     >>> found.estimates[found.chosen].shape
     (8,)"""
-    options = _options(parameters, taus, weights, centres, truth, scan, tau_min, tau_max, by, choose)
+    options = _engine.UnfoldOptions(_patterns(parameters), weights, centres, by)
+    options.set_strengths(taus, truth, scan, tau_min, tau_max, choose)
     made = _engine.unfold(model_of(model), options, engine_of(unfold, where))
     found: dict[str, Any] = json.loads(made.text())
     points = found.pop("points")
@@ -158,7 +147,7 @@ def penalise(
 
     >>> paritas.penalise("examples/unfolding.json", "mu_*", 26.2).model().fit().converged
     True"""
-    options = _options(parameters, weights=weights, centres=centres, by=by)
+    options = _engine.UnfoldOptions(_patterns(parameters), weights, centres, by)
     return Workspace(_engine.penalise(model_of(model), options, tau))
 
 

@@ -3,7 +3,7 @@
  * of other grids.
  *
  *   losscone_grids opencl     on this device instead: its drivers compile for minutes
- *   losscone_grids cuda few [64]    each entry on one sweep alone, with short searches; in f64 alone */
+ *   losscone_grids cuda few   each entry on one sweep alone, with short searches */
 #include "losscone/devices.h"
 #include "moon/losscone/losscone_grid.h"
 
@@ -30,7 +30,7 @@ static void pad(const double *from, size_t width, size_t more, double *to)
 }
 
 static const char *asked_device; /* NULL: the CPU's instruction sets */
-static bool few, f64_alone;
+static bool few;
 static size_t n_asked = N; /* sweeps */
 
 struct asked {
@@ -216,7 +216,6 @@ TEST(masked_rows_and_cells_more_change_no_bit)
         char name[64];
         const char *isa = asked_device ? NULL : places[k].isa;
         if (asked_device && strcmp(places[k].isa, "portable") != 0) continue; /* once in each precision */
-        if (f64_alone && places[k].precision != 64) continue;
         paritas_context *context =
             open_as(asked_device ? asked_device : "cpu", isa, places[k].precision, 0, 1, 0);
         if (!context) continue;
@@ -334,7 +333,6 @@ int main(int count, char **arguments)
 {
     if (count > 1) asked_device = arguments[1];
     few = count > 2;
-    f64_alone = count > 3;
     if (few) n_asked = 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masked_rows_and_cells_more_change_no_bit),

@@ -2,7 +2,7 @@
 """Runs the PTX of the kernels on this processor and compares the answers with the CPU's, bit by bit.
 
   run_ptx.py --build build/release                    every entry, on small models: CTest's test `ptx`
-  run_ptx.py --build build/release --all              the medium and wide grids of loss cones in f32 as well
+  run_ptx.py --build build/release --all              the medium and wide grids of loss cones as well
   run_ptx.py --build build/release FILE... losscone   besides by `paritas parity`: workspaces, losscone, kappa
 
 Programs find the driver of tests/ptx in place of NVIDIA's. It translates PTX to C and looks at every access
@@ -34,8 +34,7 @@ EMBEDDED_RUNS = (
     ("device_matrix", ("losscone", "kappa", "cuda"), "*a few on*"),
     ("device_matrix", ("toys", "cuda"), "*teams of 0"),
 )
-OTHER_RUNS = (("losscone_grids", ("cuda", "few", "64"), "masked_rows*"),)
-OTHER_RUNS_OF_ALL = (("losscone_grids", ("cuda", "few"), "masked_rows*"),)
+OTHER_RUNS = (("losscone_grids", ("cuda", "few"), "masked_rows*"),)
 
 
 def skip(reason):
@@ -142,7 +141,7 @@ def main():
     )
     parser.add_argument("--build", required=True, help="folder of a build with tests")
     parser.add_argument("--options", default="-O0", help="of the C compiler")
-    parser.add_argument("--all", action="store_true", help="medium and wide grids in f32 as well")
+    parser.add_argument("--all", action="store_true", help="medium and wide grids as well")
     parser.add_argument("what", nargs="*", help="for `paritas parity`: workspaces, losscone, kappa")
     arguments = parser.parse_args()
     check_modules()
@@ -158,13 +157,12 @@ def main():
     if not embedded and not nvrtc:
         skip("the build has no embedded kernels, and there is no NVRTC")
     runner = Runner(build, compiler, arguments.options)
-    others = {one for one in all_entries(OTHERS) if nvrtc and (arguments.all or one[1] == 64)}
-    wanted = all_entries(EMBEDDED) | others
+    if arguments.all and not nvrtc:
+        skip(f"{', '.join(OTHERS)} are not embedded, and there is no NVRTC")
+    wanted = all_entries(EMBEDDED + OTHERS if arguments.all else EMBEDDED)
     runner.tests(EMBEDDED_RUNS, embedded)
-    if nvrtc:
-        runner.tests(OTHER_RUNS_OF_ALL if arguments.all else OTHER_RUNS, False)
-    else:
-        print(f"SKIP {', '.join(OTHERS)}: they are not embedded, and there is no NVRTC")
+    if arguments.all:
+        runner.tests(OTHER_RUNS, False)
     for what in arguments.what:
         for precision in ("f64", "f32"):
             command = [program, "parity", what, "--device", "cuda", "--precision", precision]

@@ -7,8 +7,8 @@
 
 static const struct option options[] = {
     {"--group", OPTION_TEXT, "NAME=PATTERN",
-     "one parameter for the channels that match (* is any text, ? one letter); repeatable. Default: one for "
-     "each channel"},
+     "one parameter for the channels that match (* is any text, ? one character); repeatable. Default: one "
+     "for each channel"},
     {"--toys", OPTION_FLAG, NULL, "also the p-value by toys drawn at the common fit; --ntoys N implies it"},
     {0},
 };

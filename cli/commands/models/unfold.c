@@ -7,7 +7,8 @@
 
 static const struct option options[] = {
     {"--parameters", OPTION_TEXT, "PATTERN",
-     "normfactors of the truth bins (* is any text, ? one letter), in the order of their numbers; repeatable",
+     "normfactors of the truth bins (* is any text, ? one character), in the order of their numbers; "
+     "repeatable",
      "mu_*"},
     {"--tau", OPTION_NUMBER, "T", "a strength, in place of a scan; repeatable"},
     LIBRARY_ROWS(PARITAS_UNFOLD_OPTIONS, paritas_unfold_options),

@@ -85,6 +85,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="what to do with Poisson constraints that samples share (default: keep; pyhf refuses such a "
         "workspace)",
     )
+    add = parser.add_argument_group("Interpolation of HS3 and datacards").add_argument
     add(
         "--normsys-code",
         choices=(*_numbers("normsys"), "lnN"),
