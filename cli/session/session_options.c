@@ -33,8 +33,8 @@ const struct option options_patches[] = {
     {"--patch", OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
     {"--patchset", OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
     {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
-    {"--mass", OPTION_TEXT, "M", "of a datacard: what $MASS stands for in names of histograms and files", "120",
-     .letter = 'm'},
+    {"--mass", OPTION_TEXT, "M", "of a datacard: what $MASS stands for in names of histograms and files",
+     "120", .letter = 'm'},
     {"--map", OPTION_TEXT, "PATTERN:NAME[VALUE,LOW,HIGH]",
      "of a datacard: NAME scales processes whose CHANNEL/PROCESS matches, in place of r. Later maps give "
      "NAME alone, or the factor 0 or 1 (repeatable)"},

@@ -48,7 +48,8 @@ def moments(
     """Mean, covariance and third moments of the background in each bin (arXiv:1809.05548).
 
     control: patterns of channels (* is any text, ? one character). The background is fitted to these at
-        mu = 0, and the others are kept. Without any, the constraints alone say what is known of the parameters.
+        mu = 0, and the others are kept. Without any, the constraints alone say what is known of the
+        parameters.
     postfit: the fit is to all channels. Data that are tested again then count twice.
     by: "derivatives", exact first derivatives, third moments from rates an error up and down; "draws", sums
         over draws of the parameters.

@@ -116,15 +116,18 @@ static void refuse_every_request(const struct run *run, bool for_good)
                      paritas_error_message(f.context));
         ledger.fail_at = 0;
         if (struck) assert_true(paritas_error_message(f.context)[0] != '\0');
-        /* the context is still good; what the failed run had kept is not done again */
-        if (struck && !run->store) taken.n = 0;
-        if (struck) ASSERT_OK(f.context, take_toys(run, &f, TOYS, &taken, &result));
-        sort_taken(&taken);
-        const size_t there = run->filled ? TOYS : 0; /* of the tested hypothesis, which come last by value */
-        assert_int_equal(taken.n, 2 * TOYS - there);
-        assert_memory_equal(taken.rows, reference.rows, taken.n * sizeof *taken.rows);
-        assert_memory_equal(&result.cls_obs, &expected.cls_obs, sizeof result.cls_obs);
-        assert_memory_equal(result.cls_exp, expected.cls_exp, sizeof result.cls_exp);
+        /* the context is still good, which a part of the runs sees; what had been kept is not done again */
+        const bool again = struck && (run->store || n % 4 == 0);
+        if (again && !run->store) taken.n = 0;
+        if (again) ASSERT_OK(f.context, take_toys(run, &f, TOYS, &taken, &result));
+        if (again || !struck) {
+            sort_taken(&taken);
+            const size_t there = run->filled ? TOYS : 0; /* of the tested value, which come last */
+            assert_int_equal(taken.n, 2 * TOYS - there);
+            assert_memory_equal(taken.rows, reference.rows, taken.n * sizeof *taken.rows);
+            assert_memory_equal(&result.cls_obs, &expected.cls_obs, sizeof result.cls_obs);
+            assert_memory_equal(result.cls_exp, expected.cls_exp, sizeof result.cls_exp);
+        }
         free_taken(&taken);
         free_fixture(&f);
         assert_int_equal(ledger.live, 0);

@@ -179,7 +179,7 @@ def two_sample(ours, theirs):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["uncorrelated", "discovery"])  # pyhf is quick at these
 def test_distributions_are_those_of_pyhfs_toys(name, tmp_path):
-    _, *theirs = pyhf_toys(name, 500, 11)
+    _, *theirs = pyhf_toys(name, 300, 11)
     *ours, _ = our_toys(name, 50000, 5, tmp_path)
     for a, b in zip(ours, theirs):
         atom, smirnov, darling = two_sample(a, b)
