@@ -94,6 +94,7 @@ bench:
 
 release:
 	@tools/setup release
+	@tools/setup web
 	@build/release_venv/bin/python tools/make_release $(RELEASE_FLAGS)
 	@build/release_venv/bin/python packaging/try_release
 

@@ -145,7 +145,7 @@ TEST(derivatives_are_exact_for_every_modifier_and_code)
             options.normsys_code = normsys[n];
             options.histosys_code = histosys[h];
             struct worst worst = {0};
-            for (uint64_t seed = 0; seed < 6; seed += SHARE) {
+            for (uint64_t seed = 0; seed < 4; seed += SHARE) {
                 char *text = random_workspace(1000 * n + 100 * h + seed, TRAIT_ALL);
                 struct fixture f = make_fixture(text, NULL, &options);
                 compare_model(&f, &options, seed, 3, SIZE_MAX, &worst);
@@ -162,7 +162,7 @@ TEST(derivatives_are_exact_for_every_modifier_and_code)
 static void compare_random_models(const char *what, uint64_t first, unsigned traits)
 {
     struct worst worst = {0};
-    for (uint64_t seed = 0; seed < 16; seed += SHARE) {
+    for (uint64_t seed = 0; seed < 9; seed += SHARE) {
         char *text = random_workspace(first + seed, traits);
         struct fixture f = make_fixture(text, NULL, NULL);
         compare_model(&f, NULL, seed, 3, SIZE_MAX, &worst);
