@@ -21,7 +21,7 @@ static int fail(const paritas_context *context)
     return 1;
 }
 
-enum { TOYS = 5 };
+enum { TOYS = 3 };
 
 /* A few toys around the suggested start, with conditional fits, some of whose parameters meet bounds; how
  * many quasi-Newton fitted. */
