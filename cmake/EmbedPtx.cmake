@@ -3,7 +3,9 @@
 #
 # Loss cones on medium and wide grids stay text, which NVRTC compiles: their PTX has 13 MB, and few instruments have such grids.
 #
-# paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES.
+# PARITAS_VARIANTS_LEFT_OUT leaves out some, too: it is matched with MODULE_fPRECISION_ptx.
+#
+# paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES. The global property PARITAS_PTX_LEFT_OUT has those that the option left out.
 set(PARITAS_EMBED_PTX AUTO CACHE STRING "embed CUDA kernels as PTX: AUTO (releases, where NVRTC is found), ON, OFF")
 set_property(CACHE PARITAS_EMBED_PTX PROPERTY STRINGS AUTO ON OFF)
 
@@ -52,6 +54,10 @@ function(paritas_embed_ptx)
     string(REGEX MATCHALL "X\\([a-z_0-9]+\\)" entries "${lines}")
     string(REGEX REPLACE "X\\(|\\)" "" entries "${entries}")
     foreach(precision 64 32)
+      if(PARITAS_VARIANTS_LEFT_OUT AND "${module}_f${precision}_ptx" MATCHES "${PARITAS_VARIANTS_LEFT_OUT}")
+        set_property(GLOBAL APPEND PROPERTY PARITAS_PTX_LEFT_OUT "${module}_f${precision}")
+        continue()
+      endif()
       set(made "${folder}/${module}_${precision}.c" "${folder}/${module}_${precision}.inc")
       add_custom_command(OUTPUT ${made} COMMAND paritas_embed_ptx_step "${folder}" ${precision} ${module} ${entries}
         DEPENDS paritas_embed_ptx_step # which has the texts: made anew when they change

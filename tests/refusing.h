@@ -4,9 +4,14 @@
 
 #include "common.h"
 #include "paritas.h"
+#include "share.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+
+/* From one refused request to the next. All are refused, or every third, or every eleventh: an odd number,
+ * since many come in pairs. */
+enum { REFUSED_STEP = 2 * SHARE - 1 };
 
 /* What the allocator has handed out, and which request fails. */
 struct ledger {
@@ -62,13 +67,12 @@ struct refused_work {
     void *user;
 };
 
-/* Takes the work with its n-th request refused, n = 1, 2, ..., until none was; each time also once more with
- * all that it asks for. */
+/* Takes the work with its n-th request refused, n = 1, 1 + REFUSED_STEP, ..., until none was; each time also
+ * once more with all that it asks for. */
 static inline void refuse_requests_of(const struct refused_work *work, bool for_good)
 {
-    long n = 0;
-    for (bool struck = true; struck;) {
-        n++;
+    long n = 1, times = 0;
+    for (bool struck = true; struck; n += REFUSED_STEP) {
         struct ledger ledger = {.for_good = for_good};
         const paritas_allocator allocator = ledger_allocator(&ledger);
         paritas_options options = PARITAS_OPTIONS_DEFAULT;
@@ -85,9 +89,10 @@ static inline void refuse_requests_of(const struct refused_work *work, bool for_
         if (struck) assert_int_equal(work->take(work->user), PARITAS_OK);
         work->end(work->user);
         assert_int_equal(ledger.live, 0);
+        times += struck;
     }
-    assert_true(n > 1);
-    print_message("%ld requests refused one by one\n", n - 1);
+    assert_true(times > 0);
+    print_message("%ld requests refused one by one\n", times);
 }
 
 #endif

@@ -163,7 +163,10 @@ TEST(without_a_compiler_the_embedded_kernels_run)
         return;
     }
     struct fixture f = small_model();
+    size_t ran = 0;
     for (unsigned precision = 64; precision >= 32; precision -= 32) {
+        if (strstr(PTX_LEFT_OUT, precision == 64 ? "histfactory_f64" : "histfactory_f32")) continue;
+        ran++;
         paritas_context *context = open_on("cuda", precision, 0, NULL);
         assert_non_null(context);
         assert_non_null(strstr(context->device->operations->describe(context->device), "embedded"));
@@ -172,7 +175,7 @@ TEST(without_a_compiler_the_embedded_kernels_run)
         paritas_close(context);
         look_back();
     }
-    assert_int_equal(fake->compiled, 0);
+    assert_true(ran > 0 && fake->compiled == 0);
     char reason[512];
     assert_null(open_on("cuda", 64, 64, reason)); /* embedded for blocks of one size */
     assert_non_null(strstr(reason, "for blocks of 64 threads is not embedded"));

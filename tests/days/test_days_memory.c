@@ -91,13 +91,13 @@ static void refuse_in(paritas_status (*run)(paritas_context *context), long leas
 {
     for (int for_good = 0; for_good < 2; for_good++) {
         bool struck = true;
-        long n = 0;
-        while (struck) {
+        long n = 1;
+        for (; struck; n += REFUSED_STEP) {
             struct ledger ledger = {.for_good = for_good};
             const paritas_allocator allocator = ledger_allocator(&ledger);
             paritas_context *own = open_context(&allocator);
             const long open = ledger.live;
-            ledger.fail_at = ledger.requests + ++n;
+            ledger.fail_at = ledger.requests + n;
             const paritas_status status = run(own);
             struck = ledger.requests >= ledger.fail_at;
             ledger.fail_at = 0;

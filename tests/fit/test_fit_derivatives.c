@@ -25,7 +25,7 @@ static void compare_at(const struct fixture *f, const struct reference *referenc
                        const double *data, size_t rows, struct worst *worst)
 {
     const size_t n = f->n_parameters;
-    if (SHARE > 1 && rows > 4) rows = 4;
+    if (SHARE > 2 && rows > 4) rows = 4;
     double value, *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian);
     double *jacobian = make_array(f->n_main * n, sizeof *jacobian);
     struct jet *rates = make_array(f->n_main, sizeof *rates);
@@ -348,7 +348,7 @@ static void compare_published(bool large)
     size_t absent = 0;
     for (size_t k = 0; k < n_published; k++) {
         struct fixture f;
-        if (published[k].large != large || (SHARE > 1 && k % 4 != 3)) continue;
+        if (published[k].large != large || (SHARE > 2 && k % 4 != 3)) continue;
         if (!make_published(&published[k], NULL, &f)) {
             absent++;
             continue;

@@ -366,7 +366,7 @@ TEST(toys_that_hold_many_parameters_at_bounds_need_no_hessians)
 {
     struct fixture f = few_simulated_events();
     const size_t p = paritas_model_parameter_count(f.model);
-    const paritas_toys_options options = toys_options(1000 / SHARE, 3);
+    const paritas_toys_options options = toys_options(1000, 3);
     paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     struct taken rows = assert_same_in_lanes(&f, 0, &options, &result), by_newton;
     size_t held_most = 0;

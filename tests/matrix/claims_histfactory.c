@@ -293,7 +293,7 @@ void add_histfactory(struct matrix *matrix)
     ADD(matrix, newtons_fits_are_the_cpus, random_poi, 1, metal_backward, 1);
     ADD(matrix, fits_scans_and_limits_are_the_cpus, random_poi, 1, polished, COUNT(polished));
     ADD(matrix, fits_are_the_cpus, random_0, 1, blocks_f64, COUNT(blocks_f64));
-    if (SHARE == 1) ADD(matrix, newtons_fits_are_the_cpus, random_1, 1, cuda_f64, COUNT(cuda_f64));
+    if (SHARE <= 2) ADD(matrix, newtons_fits_are_the_cpus, random_1, 1, cuda_f64, COUNT(cuda_f64));
     ADD(matrix, fits_are_the_cpus, random_200, 1, cuda_f32, SOME(cuda_f32));
     ADD(matrix, fits_are_the_cpus, small_models, 1, stand_in, COUNT(stand_in));
     ADD(matrix, chains_are_the_cpus, small_models, 1, stand_in, 4);

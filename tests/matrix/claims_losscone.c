@@ -71,7 +71,7 @@ CLAIM(answers_are_the_cpus)
                                  name##_plasmas = {.parts = PLASMAS, __VA_ARGS__};  \
     static const struct subject name[] = {{"loss cones" words, &name##_cones},      \
                                           {"plasmas" words, &name##_plasmas}};
-enum { SOME_SWEEPS = SHARE > 1 ? 3 : 0 };
+enum { SOME_SWEEPS = SHARE > 2 ? 3 : 0 };
 BOTH(limited, ", short searches", .wish = {.n = SOME_SWEEPS, .box_limit = 400})
 BOTH(limited_in_tens, ", short searches in tens", .wish = {.n = SOME_SWEEPS, .box_limit = 400, .chunk = 10},
      .every_entry = true)
@@ -137,7 +137,7 @@ static void add_processors(struct matrix *matrix)
     }
     for (size_t p = 0; p < 2; p++) {
         ADD(matrix, answers_are_the_cpus, &in_fives, 1, targets[p][0], COUNT(sets));
-        if (SHARE > 1) continue;
+        if (SHARE > 2) continue;
         ADD(matrix, answers_are_the_cpus, &in_sevens, 1, targets[p][1], COUNT(sets));
         ADD(matrix, answers_are_the_cpus, &at_once, 1, targets[p][2], COUNT(sets));
     }

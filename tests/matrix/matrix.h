@@ -68,7 +68,7 @@ void matrix_add(struct matrix *matrix, const char *claim, CMUnitTestFunction run
                 size_t n_targets);
 
 /* Targets of sanitizers' builds, which are slow: the first of them. */
-#define SOME(targets) (SHARE > 1 ? 1 : COUNT(targets))
+#define SOME(targets) (SHARE > 2 ? 1 : COUNT(targets))
 
 /* One thread, and no polish unless the target says so. NULL: the target is not here. */
 paritas_context *target_open(const struct target *target);

@@ -3,6 +3,7 @@
 
   run_ptx.py --build build/release                    every entry, on small models: CTest's test `ptx`
   run_ptx.py --build build/release --all              the medium and wide grids of loss cones as well
+  run_ptx.py --build build/release --left-out histfactory_f32  without this module in this precision
   run_ptx.py --build build/release FILE... losscone   besides by `paritas parity`: workspaces, losscone, kappa
 
 Programs find the driver of tests/ptx in place of NVIDIA's. It translates PTX to C and looks at every access
@@ -28,11 +29,11 @@ EMBEDDED = ("conformance", "histfactory", "losscone", "kappa", "kappa_wide")
 OTHERS = ("losscone_medium", "losscone_wide")  # cmake/EmbedPtx.cmake leaves them out
 LIMIT = 1800  # seconds of one program
 
-# program, its arguments, its cases
-EMBEDDED_RUNS = (
-    ("device_matrix", ("histfactory", "cuda"), "*every_entry*"),
-    ("device_matrix", ("losscone", "kappa", "cuda"), "*a few on*"),
-    ("device_matrix", ("toys", "cuda"), "*teams of 0"),
+# module, program, its arguments, its cases
+MATRIX_RUNS = (
+    ("histfactory", "device_matrix", ("histfactory", "cuda"), "*every_entry*"),
+    ("losscone", "device_matrix", ("losscone", "kappa", "cuda"), "*a few on*"),
+    ("histfactory", "device_matrix", ("toys", "cuda"), "*teams of 0"),
 )
 OTHER_RUNS = (("losscone_grids", ("cuda", "few"), "masked_rows*"),)
 
@@ -52,14 +53,27 @@ def has_nvrtc():
     return False
 
 
-def all_entries(modules):
+def precisions(module, left_out):
+    return [p for p in (64, 32) if f"{module}_f{p}" not in left_out]
+
+
+def all_entries(modules, left_out=()):
     """{(entry, precision)} of modules"""
     found = set()
     for module in modules:
         with open(os.path.join(ROOT, "kernels", "modules", f"{module}_entries.h"), encoding="utf-8") as file:
-            found |= {(e, p) for e in re.findall(r"\bX\((\w+)\)", file.read()) for p in (32, 64)}
+            names = re.findall(r"\bX\((\w+)\)", file.read())
+        found |= {(e, p) for e in names for p in precisions(module, left_out)}
     # in f32, too, cosines and posterior draws are made in f64 on the CPU
     return {(e, p) for e, p in found if p == 64 or not e.endswith(("_cosines", "_sample"))}
+
+
+def matrix_runs(left_out):
+    """(program, arguments, cases) in the precisions that are wanted"""
+    for module, program, arguments, cases in MATRIX_RUNS:
+        wanted = precisions(module, left_out)
+        for words in ((),) if len(wanted) == 2 else ((str(p),) for p in wanted):
+            yield program, arguments + words, cases
 
 
 def check_modules():
@@ -142,6 +156,7 @@ def main():
     parser.add_argument("--build", required=True, help="folder of a build with tests")
     parser.add_argument("--options", default="-O0", help="of the C compiler")
     parser.add_argument("--all", action="store_true", help="medium and wide grids as well")
+    parser.add_argument("--left-out", nargs="*", default=[], help="modules as MODULE_fPRECISION")
     parser.add_argument("what", nargs="*", help="for `paritas parity`: workspaces, losscone, kappa")
     arguments = parser.parse_args()
     check_modules()
@@ -159,8 +174,8 @@ def main():
     runner = Runner(build, compiler, arguments.options)
     if arguments.all and not nvrtc:
         skip(f"{', '.join(OTHERS)} are not embedded, and there is no NVRTC")
-    wanted = all_entries(EMBEDDED + OTHERS if arguments.all else EMBEDDED)
-    runner.tests(EMBEDDED_RUNS, embedded)
+    wanted = all_entries(EMBEDDED + OTHERS if arguments.all else EMBEDDED, arguments.left_out)
+    runner.tests(matrix_runs(arguments.left_out), embedded)
     if arguments.all:
         runner.tests(OTHER_RUNS, False)
     for what in arguments.what:
@@ -171,6 +186,7 @@ def main():
     print(
         f"{len(wanted & runner.ran)} of {len(wanted)} kernels ran, "
         f"{'as embedded' if embedded else 'as NVRTC makes them'}"
+        + (f", without {', '.join(arguments.left_out)}" if arguments.left_out else "")
         + "".join(f"\nnot run: {entry} in f{precision}" for entry, precision in missing)
     )
     sys.exit(bool(missing or runner.failed))

@@ -8,7 +8,7 @@ import os
 
 import pyhf
 import pytest
-from conftest import EXAMPLES, answer
+from comparison import EXAMPLES, answer
 from generate import workspaces
 
 STATISTICS = {"qtilde": pyhf.infer.test_statistics.qmu_tilde, "q0": pyhf.infer.test_statistics.q0}

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import answer, pyhf_model, random_point
+from comparison import answer, pyhf_model, random_point
 from generate import workspaces
 
 CODES = list(itertools.product(("4", "1"), ("4p", "0", "2")))

@@ -17,7 +17,7 @@ import scipy.stats
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from conftest import answer
+from comparison import answer
 
 REFERENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "toys.json")
 ATOM = 1e-3

@@ -6,7 +6,7 @@ import random
 
 import pyhf
 import pytest
-from conftest import EXAMPLES, answer, run
+from comparison import EXAMPLES, answer, run
 from generate import workspaces
 
 WORKSPACES = [pytest.param(workspace, id=name) for name, workspace in workspaces(40, 5)]

@@ -15,7 +15,7 @@ pytest.importorskip("paritas")
 import paritas
 from losscone_support import ROOT, equal, run, synthesize
 from paritas import losscone
-from paritas.report import moon_command, moon_report
+from paritas.report import figures, moon_command, moon_report
 from paritas.report.moon import COLUMNS, MoonPage, products_of, summary_of, warnings_of
 from paritas.report.moon_command import main
 from paritas.report.moon_spherical import spherical
@@ -41,6 +41,12 @@ def folder(tmp_path_factory):
     (at / "geometry.csv").write_text("\n".join(rows) + "\n")
     run("losscone", "fit", er, "--geometry", at / "geometry.csv", "-o", at / "tables", "--quiet")
     return at
+
+
+@pytest.fixture
+def words_only(monkeypatch):
+    """Figures are drawn and not written as SVG, which takes half the time of a page."""
+    monkeypatch.setattr(figures, "svg", lambda figure: "")
 
 
 def test_the_page_has_all_products_and_the_numbers_of_the_functions(folder, tmp_path):
@@ -71,6 +77,7 @@ def test_the_page_has_all_products_and_the_numbers_of_the_functions(folder, tmp_
     assert f"paritas moon {folder / 'tables'}" in page.texts["pre"][-1]
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_page_of_one_plasma_has_its_sweeps_alone_and_says_so(folder, tmp_path):
     tables = losscone.read_tables(folder / "tables")
     page = moon_report(tables, region="solar wind", block=0.0, lmax=0)
@@ -96,6 +103,7 @@ def test_a_page_needs_a_fifth_of_the_columns(folder):
     assert equal(one.surface_map["all"], other.surface_map["all"])
 
 
+@pytest.mark.usefixtures("words_only")
 def test_harmonics_with_a_ridge_say_so():
     rows = table(1500, days=90.0)
     half = rows[rows["projection_longitude"] < 170.0]
@@ -112,6 +120,7 @@ def test_harmonics_with_a_ridge_say_so():
     assert not made.spherical and "Not shown: night: the data determine" in spherical(made)
 
 
+@pytest.mark.usefixtures("words_only")
 def test_without_positions_the_page_says_what_is_missing(folder, tmp_path, capsys):
     run("losscone", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
     page = moon_report(tmp_path)
@@ -126,6 +135,7 @@ def test_without_positions_the_page_says_what_is_missing(folder, tmp_path, capsy
     assert "no used sweep has a place" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("words_only")
 def test_what_is_empty_or_not_made_is_told(folder, tmp_path, capsys):
     tables = losscone.read_tables(folder / "tables")
     tables.sweeps["projection_latitude"], tables.sweeps["projection_in_sun"] = 89.0, np.nan
@@ -170,6 +180,7 @@ def test_all_sweeps_can_be_asked_for_and_the_page_says_so(folder):
     assert (without in warnings_of(good)) == ("quality" not in names)
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_table_without_potentials_has_a_page_that_says_so(folder, tmp_path, recwarn):
     run("kappa", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
     page = moon_report(tmp_path)

@@ -107,7 +107,7 @@ def draw_cells(
     shown: numbers of cells, (n,). values: (n,). look: of a PolyCollection, for example cmap and norm."""
     from matplotlib.collections import PolyCollection
 
-    cells = [outline_of_cell(row) for row in grid.bounds()]
+    cells = [outline_of_cell(*row) for row in grid.bounds().tolist()]
     for view, shift, _ in projection.views():
         for some, options in (
             (np.setdiff1d(np.arange(len(cells)), shown), {"facecolors": "0.88", "edgecolors": "0.88"}),

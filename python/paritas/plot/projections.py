@@ -4,6 +4,7 @@ Longitudes and latitudes are selenographic, in degrees. A projection maps them t
 on the side that it does not show."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Sequence
 
 import numpy as np
@@ -128,11 +129,13 @@ def along(start: tuple[float, float], end: tuple[float, float]) -> Floats:
     return np.stack([np.linspace(a, b, n) for a, b in zip(start, end)], axis=1)
 
 
-def outline_of_cell(bounds: Sequence[float]) -> Floats:
-    """Outline of a cell (west, east, south, north), with points along its parallels; (n, 2)."""
-    west, east, south, north = bounds
+@lru_cache(maxsize=1 << 14)  # a page draws the same grids many times
+def outline_of_cell(west: float, east: float, south: float, north: float) -> Floats:
+    """Outline of a cell, with points along its parallels; (n, 2), not to be written to."""
     corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
-    return np.concatenate([along(a, b) for a, b in zip(corners, corners[1:])])
+    outline = np.concatenate([along(a, b) for a, b in zip(corners, corners[1:])])
+    outline.setflags(write=False)
+    return outline
 
 
 def circle(longitude: float, latitude: float, radius: float) -> tuple[Floats, Floats]:
