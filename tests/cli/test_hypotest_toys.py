@@ -364,7 +364,7 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path):
     whole, draw = rows_of(tmp_path / "whole.db"), random.Random(5)
     assert len(whole) == 2 * n
     rounds = 0
-    while kills < 50:
+    while kills < 30:
         rounds += 1
         path = tmp_path / f"run{rounds}.db"
         there, finished = 0, False
@@ -372,7 +372,7 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path):
             process = start(*arguments, "--store", path, "--resume")
             try:
                 output, error = process.communicate(
-                    timeout=draw.uniform(0.0, longest) if kills < 50 else None
+                    timeout=draw.uniform(0.0, longest) if kills < 30 else None
                 )
                 assert process.returncode == 0, error
                 found, finished = json.loads(output), True
@@ -389,7 +389,7 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path):
         assert rows_of(path) == whole
         assert without(found, OF_THIS_CALL) == without(undisturbed, OF_THIS_CALL)
         path.unlink()
-    assert middle >= 10  # how many runs 50 kills fall on depends on the machine's load
+    assert middle >= 6  # how many runs the kills fall on depends on the machine's load
 
 
 def test_degenerate_weights_leave_what_is_known_and_exit_code_1(tmp_path):

@@ -30,7 +30,10 @@ PROGRAM = (
 )
 COUNT = 330
 logging.disable(logging.CRITICAL)
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built"),
+    pytest.mark.many,
+]
 
 
 def documents(*arguments):

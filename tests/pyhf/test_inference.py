@@ -11,6 +11,8 @@ import pytest
 from comparison import EXAMPLES, answer
 from generate import workspaces
 
+pytestmark = pytest.mark.many
+
 STATISTICS = {"qtilde": pyhf.infer.test_statistics.qmu_tilde, "q0": pyhf.infer.test_statistics.q0}
 EXACT = 1e-7  # in twice the NLL: our minimum may be so far above the true one
 

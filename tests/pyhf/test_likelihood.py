@@ -9,6 +9,8 @@ import pytest
 from comparison import answer, pyhf_model, random_point
 from generate import workspaces
 
+pytestmark = pytest.mark.many
+
 CODES = list(itertools.product(("4", "1"), ("4p", "0", "2")))
 COUNT = 330
 POINTS = 3

@@ -9,6 +9,8 @@ import pytest
 from comparison import EXAMPLES, answer, run
 from generate import workspaces
 
+pytestmark = pytest.mark.many
+
 WORKSPACES = [pytest.param(workspace, id=name) for name, workspace in workspaces(40, 5)]
 SBOTTOM = os.path.join(EXAMPLES, "sbottom_A")
 

@@ -200,13 +200,14 @@ def python_lines():
     for part in MODULES:
         name = "paritas" + ("." + part if part else "")
         module = importlib.import_module(name)
+        here = set()
         for public in sorted(getattr(module, "__all__", None) or dir(module)):
             thing = getattr(module, public)
             if public.startswith("_") or inspect.ismodule(thing):
                 continue
             if not getattr(thing, "__module__", "paritas").startswith("paritas") or id(thing) in seen:
                 continue
-            seen.add(id(thing))
+            here.add(id(thing))
             yield f"Python {name}", public
             if not callable(thing):
                 continue
@@ -215,6 +216,7 @@ def python_lines():
                 if not method.startswith("_"):
                     yield f"Python {name}.{public}", f".{method}"
                     yield from argument_lines(getattr(thing, method), f"{name}.{public}.{method}")
+        seen |= here
 
 
 def interface(program):
