@@ -168,10 +168,10 @@ TEST(a_failing_allocation_is_an_answer_everywhere)
     const long open = ledger.live;
     for (size_t k = 0; k < COUNT(steps); k++) {
         for (int for_good = 0; for_good < 2; for_good++) {
-            long failed = 0;
-            for (;;) {
+            long failed = 1;
+            for (;; failed += REFUSED_STEP) {
                 ledger.requests = 0;
-                ledger.fail_at = ++failed;
+                ledger.fail_at = failed;
                 ledger.for_good = for_good;
                 const paritas_status status = steps[k].run(context);
                 assert_int_equal(ledger.live, open);

@@ -9,9 +9,9 @@ static long refuse_every_request(const struct sample *sample, enum answers_part 
                                  bool for_good)
 {
     static const struct answers_wish wish = {.n = 2, .box_limit = 20, .few = true};
-    long n = 0;
+    long n = 1, times = 0;
     struct answers wanted = {0};
-    for (bool struck = true; struck;) {
+    for (bool struck = true; struck; n += REFUSED_STEP) {
         struct ledger ledger = {.for_good = for_good};
         const paritas_allocator allocator = ledger_allocator(&ledger);
         paritas_options options = PARITAS_OPTIONS_DEFAULT;
@@ -21,8 +21,8 @@ static long refuse_every_request(const struct sample *sample, enum answers_part 
         options.threads = 1;
         options.precision = precision;
         assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
-        if (n == 0) assert_true(answers_collect(context, sample, part, &wish, &wanted));
-        ledger.fail_at = ledger.requests + ++n;
+        if (n == 1) assert_true(answers_collect(context, sample, part, &wish, &wanted));
+        ledger.fail_at = ledger.requests + n;
         const bool good = answers_collect(context, sample, part, &wish, &answers);
         struck = ledger.requests >= ledger.fail_at;
         if (good && answers_difference(&answers, &wanted))
@@ -38,9 +38,10 @@ static long refuse_every_request(const struct sample *sample, enum answers_part 
         answers_free(&answers);
         paritas_close(context);
         assert_int_equal(ledger.live, 0);
+        times += struck;
     }
     answers_free(&wanted);
-    return n - 1;
+    return times;
 }
 
 static void refuse_in(unsigned precision, bool for_good)
