@@ -5,7 +5,8 @@
 #
 # PARITAS_VARIANTS_LEFT_OUT leaves out some, too: it is matched with MODULE_fPRECISION_ptx.
 #
-# paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES. The global property PARITAS_PTX_LEFT_OUT has those that the option left out.
+# paritas_embed_ptx(MODULE...) appends to PARITAS_GENERATED_SOURCES. The global property PARITAS_PTX_LEFT_OUT has
+# MODULE_fPRECISION of those that the option left out.
 set(PARITAS_EMBED_PTX AUTO CACHE STRING "embed CUDA kernels as PTX: AUTO (releases, where NVRTC is found), ON, OFF")
 set_property(CACHE PARITAS_EMBED_PTX PROPERTY STRINGS AUTO ON OFF)
 

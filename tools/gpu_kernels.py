@@ -20,6 +20,8 @@ import zlib
 
 GZIP = b"\x1f\x8b\x08"
 WARP, WARP_REGISTERS = 32, 256  # registers are given out in so many a warp
+# modules with the text of losscone and longer rows, whose PTX is not embedded (cmake/EmbedPtx.cmake)
+LONGER = ("losscone_medium", "losscone_wide")
 WORKERS = 32  # of an embedded kernel's team (src/device/cuda/cuda.h)
 # NVIDIA's table of technical data a compute capability: registers, threads and blocks of a multiprocessor
 UNITS = {

@@ -25,15 +25,17 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from gpu_kernels import LONGER  # noqa: E402
+
 EMBEDDED = ("conformance", "histfactory", "losscone", "kappa", "kappa_wide")
-OTHERS = ("losscone_medium", "losscone_wide")  # cmake/EmbedPtx.cmake leaves them out
 LIMIT = 1800  # seconds of one program
 
-# module, program, its arguments, its cases
+# module, precisions that have such cases, arguments of device_matrix, its cases
 MATRIX_RUNS = (
-    ("histfactory", "device_matrix", ("histfactory", "cuda"), "*every_entry*"),
-    ("losscone", "device_matrix", ("losscone", "kappa", "cuda"), "*a few on*"),
-    ("histfactory", "device_matrix", ("toys", "cuda"), "*teams of 0"),
+    ("histfactory", (64, 32), ("histfactory", "cuda"), "*every_entry*"),
+    ("losscone", (64, 32), ("losscone", "kappa", "cuda"), "*a few on*"),
+    ("histfactory", (64,), ("toys", "cuda"), "*teams of 0"),
 )
 OTHER_RUNS = (("losscone_grids", ("cuda", "few"), "masked_rows*"),)
 
@@ -53,35 +55,31 @@ def has_nvrtc():
     return False
 
 
-def precisions(module, left_out):
-    return [p for p in (64, 32) if f"{module}_f{p}" not in left_out]
-
-
 def all_entries(modules, left_out=()):
     """{(entry, precision)} of modules"""
     found = set()
     for module in modules:
         with open(os.path.join(ROOT, "kernels", "modules", f"{module}_entries.h"), encoding="utf-8") as file:
             names = re.findall(r"\bX\((\w+)\)", file.read())
-        found |= {(e, p) for e in names for p in precisions(module, left_out)}
+        found |= {(e, p) for e in names for p in (64, 32) if f"{module}_f{p}" not in left_out}
     # in f32, too, cosines and posterior draws are made in f64 on the CPU
     return {(e, p) for e, p in found if p == 64 or not e.endswith(("_cosines", "_sample"))}
 
 
 def matrix_runs(left_out):
-    """(program, arguments, cases) in the precisions that are wanted"""
-    for module, program, arguments, cases in MATRIX_RUNS:
-        wanted = precisions(module, left_out)
-        for words in ((),) if len(wanted) == 2 else ((str(p),) for p in wanted):
-            yield program, arguments + words, cases
+    """(program, arguments, cases), a precision each"""
+    for module, precisions, arguments, cases in MATRIX_RUNS:
+        for precision in precisions:
+            if f"{module}_f{precision}" not in left_out:
+                yield "device_matrix", (*arguments, str(precision)), cases
 
 
 def check_modules():
     """all modules of the library are in one of the lists"""
     with open(os.path.join(ROOT, "kernels", "modules.h"), encoding="utf-8") as file:
         here = set(re.findall(r"\bMODULE\((\w+), (?:one|many)\)", file.read()))
-    if here != set(EMBEDDED + OTHERS):
-        sys.exit(f"run_ptx.py does not run the modules {sorted(here ^ set(EMBEDDED + OTHERS))}")
+    if here != set(EMBEDDED + LONGER):
+        sys.exit(f"run_ptx.py does not run the modules {sorted(here ^ set(EMBEDDED + LONGER))}")
 
 
 def cache_folder(build):
@@ -173,8 +171,8 @@ def main():
         skip("the build has no embedded kernels, and there is no NVRTC")
     runner = Runner(build, compiler, arguments.options)
     if arguments.all and not nvrtc:
-        skip(f"{', '.join(OTHERS)} are not embedded, and there is no NVRTC")
-    wanted = all_entries(EMBEDDED + OTHERS if arguments.all else EMBEDDED, arguments.left_out)
+        skip(f"{', '.join(LONGER)} are not embedded, and there is no NVRTC")
+    wanted = all_entries(EMBEDDED + LONGER if arguments.all else EMBEDDED, arguments.left_out)
     runner.tests(matrix_runs(arguments.left_out), embedded)
     if arguments.all:
         runner.tests(OTHER_RUNS, False)
