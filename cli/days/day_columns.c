@@ -103,7 +103,7 @@ void column_add_records(struct day_work *work, const char *suffix, const struct 
     }
 }
 
-const void *values_of_rows(struct day_work *work, enum column_kind kind, const void *values)
+const void *values_of_rows(const struct day_work *work, enum column_kind kind, const void *values)
 {
     const size_t size = column_size(kind);
     char *all = arena_elements(work->session, work->sweeps->n * ROWS, size);
@@ -113,7 +113,7 @@ const void *values_of_rows(struct day_work *work, enum column_kind kind, const v
 }
 
 /* UTC of rows as text or seconds; NULL: no row. */
-static const char **row_times(struct day_work *work, bool utc)
+static const char **row_times(const struct day_work *work, bool utc)
 {
     const paritas_er_day *day = work->sweeps->day;
     const char **texts = arena_elements(work->session, ROWS * day->n, sizeof *texts);

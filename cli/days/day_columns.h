@@ -27,4 +27,4 @@ void write_reasons(struct writer *writer, const paritas_er_day *day);
 /* Columns of all day tables. Needs the spacecraft potentials. */
 void add_sweep_columns(struct day_work *work);
 /* A value a sweep, repeated for the sweep's rows. */
-const void *values_of_rows(struct day_work *work, enum column_kind kind, const void *values);
+const void *values_of_rows(const struct day_work *work, enum column_kind kind, const void *values);

@@ -310,5 +310,6 @@ paritas_status card_workspace_make(struct card *card, struct card_files *files, 
     find_counts(card);
     build.document = json_open(card->context, card->path);
     if (!build.document) return paritas_fail_memory(card->context);
-    return json_hand_out(fill(&build), build.document, workspace);
+    const paritas_status status = fill(&build);
+    return json_hand_out(status, build.document, workspace);
 }

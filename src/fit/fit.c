@@ -187,10 +187,11 @@ static paritas_status fit_some(paritas_context *context, struct paritas_device *
                                paritas_minimizer minimizer, uint32_t flags, bool from_points, size_t n,
                                const size_t *which)
 {
+    const struct fit_job *jobs = select_jobs(block, n, which, from_points);
     struct rows_fits call = {.model = block->model,
                              .entry = block->model->family->fit[minimizer],
                              .n = n,
-                             .jobs = select_jobs(block, n, which, from_points),
+                             .jobs = jobs,
                              .take = take_fit,
                              .user = block};
     memcpy(call.args, block->method->args, sizeof call.args);

@@ -27,8 +27,8 @@ static void write_correlation(struct freezer *f, uint32_t k)
 {
     const struct hf_correlation *c = &f->spec->correlations[k];
     const size_t n = c->n, stride = HF_ROUND8(n);
-    hf_correlation_record record = {
-        .n = c->n, .slots = (uint32_t)f->ints.n, .ties = (uint32_t)freeze_extend_reals(f, n * stride)};
+    const size_t ties = freeze_extend_reals(f, n * stride);
+    hf_correlation_record record = {.n = c->n, .slots = (uint32_t)f->ints.n, .ties = (uint32_t)ties};
     unsigned *further = c->centres ? &record.centres : &record.draws;
     *further = (uint32_t)freeze_extend_reals(f, c->centres ? n : n * n);
     for (size_t i = 0; i < n; i++) freeze_push(f, &f->ints, f->dense_of[c->parameters[i]]);

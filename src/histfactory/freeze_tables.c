@@ -415,9 +415,9 @@ static bool write_shift_codes(struct freezer *f)
     for (size_t u = 0; u < f->n.units; u++)
         for (uint32_t k = 0; k < f->units[u].n_entries; k++) {
             const struct entry *entry = &f->units[u].entries[k];
-            if (entry->kind == ENTRY_HISTOSYS)
-                f->ints.at[place + entry->number] =
-                    (uint32_t)f->n.dense * shift_code(f, entry) + f->dense_of[entry->parameter];
+            if (entry->kind != ENTRY_HISTOSYS) continue;
+            const uint32_t code = shift_code(f, entry);
+            f->ints.at[place + entry->number] = (uint32_t)f->n.dense * code + f->dense_of[entry->parameter];
         }
     return true;
 }

@@ -438,7 +438,8 @@ static paritas_status write_answer(struct unfold *u, struct unfolded *at, parita
     d->root = json_new(d, JSON_OBJECT);
     if (!d->root || !points) return paritas_fail_memory(u->context);
     TRY(scan(u, at, d, points, &chosen));
-    const bool good = json_set(d, d->root, "parameters", names(u, d)) &&
+    struct json *parameters = names(u, d);
+    const bool good = json_set(d, d->root, "parameters", parameters) &&
                       json_set(d, d->root, "truth", json_new_numbers(d, u->n, u->truth)) &&
                       json_set(d, d->root, "chosen",
                                chosen < u->n_taus ? json_new_count(d, chosen) : json_new(d, JSON_NULL)) &&

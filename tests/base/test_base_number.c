@@ -118,8 +118,9 @@ TEST(random_literals_are_read_as_strtod_reads_them)
         double value = random_double(&random);
         snprintf(text, sizeof text, "%.*e", (int)(next_random(&random) % 22), value);
         reads_as_strtod(text);
-        snprintf(text, sizeof text, "%llue%d",
-                 (unsigned long long)next_random(&random) >> next_random(&random) % 64,
+        uint64_t digits = next_random(&random);
+        digits >>= next_random(&random) % 64;
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits,
                  (int)(next_random(&random) % 60) - 40);
         reads_as_strtod(text);
         value = (double)(next_random(&random) % 2000000) / 1000;
@@ -166,9 +167,8 @@ TEST(long_literals_are_read_as_strtod_reads_them)
         reads_as_strtod(text);
         size_t zeros = next_random(&random) % 400;
         used = (size_t)snprintf(text, sizeof text, "0.%0*d", (int)zeros + 1, 0);
-        snprintf(text + used, sizeof text - used, "%llue%d",
-                 (unsigned long long)next_random(&random) % 1000000000000u + 1,
-                 (int)(next_random(&random) % 600));
+        const unsigned long long last = next_random(&random) % 1000000000000u + 1;
+        snprintf(text + used, sizeof text - used, "%llue%d", last, (int)(next_random(&random) % 600));
         reads_as_strtod(text);
     }
 }

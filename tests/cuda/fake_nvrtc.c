@@ -118,8 +118,8 @@ int nvrtcCompileProgram(nvrtc_program program, int n, const char *const *options
         const size_t length = strlen(fake->options);
         snprintf(fake->options + length, sizeof fake->options - length, "%s ", options[k]);
         program->machine_code |= strstr(options[k], "=sm_") != NULL;
-        const int read = sscanf(options[k], "--gpu-architecture=sm_%u", &architecture) +
-                         sscanf(options[k], "--gpu-architecture=compute_%u", &architecture);
+        int read = sscanf(options[k], "--gpu-architecture=sm_%u", &architecture);
+        read += sscanf(options[k], "--gpu-architecture=compute_%u", &architecture);
         if (is_rounding(options[k]))
             roundings |= is_rounding(options[k]);
         else if (read < 1)

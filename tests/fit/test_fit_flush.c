@@ -60,10 +60,11 @@ static void evaluate_far(const struct fixture *f, uint64_t seed)
         for (size_t i = 0; i < n; i++) {
             const double power = random_uniform(&random, -46.0, 2.0);
             const double init = paritas_model_suggested_init(f->model)[i];
-            double x = random_below(&random, 3) == 0
-                           ? pow(10.0, power)
-                           : init * random_uniform(&random, 0.3, 1.5) +
-                                 (init == 0.0 ? random_uniform(&random, -40.0, 40.0) : 0.0);
+            double x = pow(10.0, power);
+            if (random_below(&random, 3) != 0) {
+                x = init * random_uniform(&random, 0.3, 1.5);
+                if (init == 0.0) x += random_uniform(&random, -40.0, 40.0);
+            }
             x = x < lower[i] ? lower[i] : x > upper[i] ? upper[i] : x;
             points[k * n + i] = x;
         }

@@ -165,9 +165,9 @@ static struct fixture many_alphas(uint64_t seed)
         for (int a = 0; a < ALPHAS; a++) {
             PUT("%s{'name':'a%d','type':", a ? "," : "", a);
             if (sample == a % 2) {
-                PUT("'normsys','data':{'hi':%.6f,'lo':%.6f,'interpcode':'%s'}}",
-                    random_uniform(&random, 0.85, 1.3), random_uniform(&random, 0.8, 1.2),
-                    normsys_codes[random_below(&random, 2)]);
+                PUT("'normsys','data':{'hi':%.6f,", random_uniform(&random, 0.85, 1.3));
+                PUT("'lo':%.6f,", random_uniform(&random, 0.8, 1.2));
+                PUT("'interpcode':'%s'}}", normsys_codes[random_below(&random, 2)]);
                 continue;
             }
             for (int side = 0; side < 2; side++) {

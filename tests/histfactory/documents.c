@@ -153,7 +153,8 @@ struct gathered {
     paritas_names list;
 };
 
-static paritas_names gather(struct gathered *gathered, const char *kind, int n, char **arguments, int step)
+static paritas_names gather(struct gathered *gathered, const char *kind, int n, char *const *arguments,
+                            int step)
 {
     size_t count = 0;
     for (int i = 0; i + step < n; i += step + 1)

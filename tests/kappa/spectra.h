@@ -97,7 +97,8 @@ static inline double uniform(uint64_t *state)
 }
 static inline double normal(uint64_t *state)
 {
-    return sqrt(-2 * log(uniform(state))) * cos(2 * PI * uniform(state));
+    const double size = sqrt(-2 * log(uniform(state)));
+    return size * cos(2 * PI * uniform(state));
 }
 /* Counted one by one below 60, else rounded from a normal number, which there is as good. */
 static inline double poisson(uint64_t *state, double mean)

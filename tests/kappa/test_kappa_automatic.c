@@ -201,6 +201,12 @@ static double uniform(uint64_t *random)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
+static double normal(uint64_t *random)
+{
+    const double size = sqrt(-2.0 * log(1.0 - uniform(random)));
+    return size * cos(2.0 * PI * uniform(random));
+}
+
 TEST(errors_are_the_spread_of_potentials_of_noisy_spectra)
 {
     enum { DRAWS = 300 };
@@ -220,11 +226,10 @@ TEST(errors_are_the_spread_of_potentials_of_noisy_spectra)
             for (size_t i = 0; i < ROWS; i++) {
                 const double mean = m.flux[k][i] * 30.0 * m.sensitivity[k][i],
                              sigma = sqrt(mean + pow(kappa.systematic * mean, 2.0));
-                const double normal =
-                    sqrt(-2.0 * log(1.0 - uniform(&random))) * cos(2.0 * PI * uniform(&random));
+                const double noise = normal(&random);
                 energy[d][i] = m.energy[k][i];
                 sensitivity[d][i] = 30.0 * m.sensitivity[k][i];
-                flux[d][i] = fmax(nearbyint(mean + sigma * normal), 0.0) / sensitivity[d][i];
+                flux[d][i] = fmax(nearbyint(mean + sigma * noise), 0.0) / sensitivity[d][i];
             }
         memset(sunlit, m.sunlit[k], sizeof sunlit);
         const paritas_spectra spectra = {.size = sizeof(paritas_spectra),
@@ -258,8 +263,9 @@ static void make_noisy(paritas_context *context, size_t n, double energy[][ROWS]
 {
     uint64_t random = 3;
     for (size_t k = 0; k < n; k++) {
-        const paritas_kappa_plasma plasma = {1e5 * exp(4.0 * uniform(&random)), 2.6 + 3.0 * uniform(&random),
-                                             1e6 * exp(2.5 * uniform(&random))};
+        paritas_kappa_plasma plasma = {.density = 1e5 * exp(4.0 * uniform(&random))};
+        plasma.kappa = 2.6 + 3.0 * uniform(&random);
+        plasma.theta = 1e6 * exp(2.5 * uniform(&random));
         const double u = uniform(&random), potential = 40.0 * u * u;
         double ambient[ROWS];
         for (size_t i = 0; i < ROWS; i++) {
@@ -271,8 +277,7 @@ static void make_noisy(paritas_context *context, size_t n, double energy[][ROWS]
             sensitivity[k][i] = 1e-2 * energy[k][i];
             const double mean =
                 energy[k][i] < potential ? 0.0 : flux[k][i] * energy[k][i] / ambient[i] * sensitivity[k][i];
-            const double normal = sqrt(-2.0 * log(1.0 - uniform(&random))) * cos(2.0 * PI * uniform(&random));
-            flux[k][i] = fmax(floor(mean + sqrt(mean) * normal + 0.5), 0.0) / sensitivity[k][i];
+            flux[k][i] = fmax(floor(mean + sqrt(mean) * normal(&random) + 0.5), 0.0) / sensitivity[k][i];
         }
     }
 }

@@ -440,9 +440,10 @@ TEST(no_other_minimum_is_lower)
     for (size_t k = 0; k < N; k++)
         for (size_t i = 0; i < ROWS; i++) {
             double *flux = &set.flux[k * ROWS + i];
-            if (k % 4 == 1)
-                *flux =
-                    1e5 * pow(set.energy[k * ROWS + i] / 100, -4 * uniform(&seed)) * exp(1.4 * normal(&seed));
+            if (k % 4 == 1) {
+                *flux = 1e5 * pow(set.energy[k * ROWS + i] / 100, -4 * uniform(&seed));
+                *flux *= exp(1.4 * normal(&seed));
+            }
             if (k % 4 == 2) *flux += set.flux[((k + 1) % N) * ROWS + i];
             if (k % 4 == 3 && uniform(&seed) < 0.3) *flux = uniform(&seed) < 0.5 ? 0 : (double)NAN;
         }

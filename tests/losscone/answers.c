@@ -74,11 +74,11 @@ static const struct {
 
 static void make_geometry(struct sample *s, size_t k, uint64_t *state)
 {
-    const enum kind kind = kinds[k].kind;
-    const int along_x = kind == ALONG_X || kind == SAME_ROWS;
-    const double b[3] = {0.9 * uniform(state) + 0.1, uniform(state) - 0.5, uniform(state) - 0.5},
-                 offset = along_x ? 0.0 : 22.5 * uniform(state);
-    const double turn = kind == SAME_ROWS ? 0.0 : along_x ? 22.5 : 7.5;
+    const int same = kinds[k].kind == SAME_ROWS, along_x = same || kinds[k].kind == ALONG_X;
+    double b[3] = {0.9 * uniform(state) + 0.1};
+    for (int i = 1; i < 3; i++) b[i] = uniform(state) - 0.5;
+    const double offset = along_x ? 0.0 : 22.5 * uniform(state);
+    const double turn = same ? 0.0 : along_x ? 22.5 : 7.5;
     static const double around[4] = {16, 16, 8, 4};
     for (size_t i = 0; i < ROWS; i++) {
         double *field = s->field + (k * ROWS + i) * 3, *azimuth = s->azimuth + (k * ROWS + i) * CELLS;
@@ -178,8 +178,9 @@ static bool make_spectra(paritas_context *context, struct sample *s)
     uint64_t state = 31;
     bool good = true;
     for (size_t k = 0; good && k < SAMPLE_SPECTRA; k++) {
-        s->plasma[k] = (paritas_kappa_plasma){1e5 + 4e6 * uniform(&state), 2.6 + 3.2 * uniform(&state),
-                                              2e6 + 2e7 * uniform(&state)};
+        s->plasma[k].density = 1e5 + 4e6 * uniform(&state);
+        s->plasma[k].kappa = 2.6 + 3.2 * uniform(&state);
+        s->plasma[k].theta = 2e6 + 2e7 * uniform(&state);
         s->sunlit[k] = k % 2;
         double *energy = s->spectrum_energy + k * ROWS, *flux = s->spectrum_flux + k * ROWS,
                next = k % 4 == 3 ? 7.1 : 38.641;
@@ -230,9 +231,8 @@ struct sample *sample_make(void)
                       make_spectra(context, s);
     if (!good && context) fprintf(stderr, "%s\n", paritas_error_message(context));
     paritas_close(context);
-    if (good) return s;
-    free(s);
-    return NULL;
+    if (!good) free(s);
+    return good ? s : NULL;
 }
 
 /* ---- numbers ---- */

@@ -184,8 +184,10 @@ static inline struct truth make_sweep(paritas_context *context, const paritas_lo
     truth.amplitude = uniform(random) < 0.5 ? 0.0 : 2.0 * uniform(random);
     truth.spacecraft = 5.0 + 10.0 * uniform(random);
     truth.noise = 0.1 + 0.2 * uniform(random);
-    const double offset = 360.0 * uniform(random), b[3] = {normal(random), normal(random), normal(random)},
-                 sign = uniform(random) < 0.5 ? -1.0 : 1.0;
+    const double offset = 360.0 * uniform(random);
+    double b[3];
+    for (int i = 0; i < 3; i++) b[i] = normal(random);
+    const double sign = uniform(random) < 0.5 ? -1.0 : 1.0;
     const int uneven = uniform(random) < 0.2;
     for (int i = 0; i < ROWS; i++) {
         d->energy[k * ROWS + i] = 38.641 * pow(16680.334 / 38.641, i / 14.0);

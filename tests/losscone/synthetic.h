@@ -134,8 +134,9 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
     for (size_t k = 0; k < n; k++) {
         uint64_t state = seed * 0x9e3779b97f4a7c15u + k * 0xd1342543de82ef95u + 1;
         for (int i = 0; i < 8; i++) draw(&state);
-        const double b[3] = {draw_normal(&state), draw_normal(&state), draw_normal(&state)},
-                     spacecraft = between(&state, 5.0, 15.0);
+        double b[3];
+        for (int i = 0; i < 3; i++) b[i] = draw_normal(&state);
+        const double spacecraft = between(&state, 5.0, 15.0);
         pitch_cosines(b, between(&state, 0.0, 360.0), s.cosine + k * ROWS * CELLS);
         const double u = between(&state, lowest, -10.0), r = between(&state, 0.4, 1.05),
                      a = draw(&state) < 0.5 ? 0.0 : between(&state, 0.0, 2.0);

@@ -380,8 +380,10 @@ TEST(sums_have_one_order_in_all_variants)
         for (size_t length = 0; length < COUNT(lengths); length++) {
             unsigned n = lengths[length];
             for (unsigned i = 0; i < n; i++) {
-                a[i] = ldexp(uniform(&random) - 0.3, (int)(next_random(&random) % 20));
-                b[i] = ldexp(uniform(&random) - 0.6, (int)(next_random(&random) % 20));
+                a[i] = uniform(&random) - 0.3;
+                a[i] = ldexp(a[i], (int)(next_random(&random) % 20));
+                b[i] = uniform(&random) - 0.6;
+                b[i] = ldexp(b[i], (int)(next_random(&random) % 20));
                 if (!variant->f64) a[i] = (float)a[i], b[i] = (float)b[i];
                 for (unsigned l = 0; l < variant->lanes; l++) {
                     store(wide_a, i * variant->lanes + l, ldexp(a[i], (int)l), variant->f64);

@@ -120,9 +120,9 @@ static paritas_status apply(struct session *session, const paritas_workspace *pa
 {
     paritas_workspace *patched = NULL;
     const char *name = option_text(session, "--name");
-    return answer_made(session,
-                       paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched),
-                       patched);
+    const paritas_status status =
+        paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched);
+    return answer_made(session, status, patched);
 }
 
 static paritas_status verify(struct session *session, const paritas_workspace *patchset)

@@ -535,5 +535,6 @@ paritas_status paritas_workspace_combine(paritas_context *context, const paritas
     const paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left,
                             *other = winner == left ? right : left;
     TRY(json_copy_as(context, winner, &combine.made, "combined with %s", other->label));
-    return finish(context, join_all(&combine, other->root, merge_channels != 0), combine.made, out);
+    const paritas_status status = join_all(&combine, other->root, merge_channels != 0);
+    return finish(context, status, combine.made, out);
 }
