@@ -181,12 +181,80 @@ TEST(the_number_of_starts_is_the_caller_s)
     free_fixture(&f);
 }
 
+/* The workspace with a channel more, where nothing tells the size of a sample without events. */
+static char *with_open_direction(char *text)
+{
+    static const char begin[] = "\"channels\":",
+                      more[] = " [{\"name\": \"open\", \"samples\": [{\"name\": \"none\", \"data\": [0.0], "
+                               "\"modifiers\": [{\"name\": \"idle\", \"type\": \"normfactor\", \"data\": "
+                               "null}]}, {\"name\": \"some\", \"data\": [5.0], \"modifiers\": []}]}, ",
+                      seen[] = "\"observations\":", count[] = " [{\"name\": \"open\", \"data\": [5]}, ";
+    const char *lists[] = {strchr(strstr(text, begin), '['), strchr(strstr(text, seen), '[')};
+    char *whole = make_array(strlen(text) + sizeof more + sizeof count, 1);
+    const char *const texts[] = {more, count};
+    const char *from = text;
+    for (size_t done = 0; done < COUNT(lists); done++) {
+        const size_t next = done == 0 ? lists[0] > lists[1] : lists[0] < lists[1];
+        strncat(whole, from, (size_t)(lists[next] - from));
+        strcat(whole, texts[next]);
+        from = lists[next] + 1;
+    }
+    strcat(whole, from);
+    free(text);
+    return whole;
+}
+
+/* Toys of both hypotheses: of ensembles that were opened for one start, then asked for more; or opened for
+ * several. */
+static void run_with_starts(struct fixture *f, bool newton_only, bool later, struct taken *taken)
+{
+    paritas_toys_options options = toys_options(2, 3);
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    struct infer infer;
+    struct toy_test test = {.store = NULL};
+    *taken = (struct taken){0};
+    job.starts = later ? 1 : 5;
+    options.newton_only = newton_only;
+    options.take = keep_toys;
+    options.user = taken;
+    ASSERT_OK(f->context, infer_open_for_toys(&infer, f->context, f->model, &job, true));
+    ASSERT_OK(f->context, toy_test_open(&test, &infer, &options, PARITAS_STATISTIC_QTILDE, MU, NULL));
+    for (int h = 0; h < TOY_HYPOTHESES && later; h++)
+        ASSERT_OK(f->context, ensemble_use_further_starts(f->context, &test.ensemble[h]));
+    ASSERT_OK(f->context, toy_test_run(&test, 0, options.n));
+    toy_test_close(&test);
+    infer_close(&infer);
+    sort_taken(taken);
+}
+
+/* Also where no matrix fits all toys, since the data leave a direction open. */
+TEST(further_starts_that_are_asked_for_later_give_the_same_toys)
+{
+    for (int k = 0; k < 8; k++) {
+        const bool large = k & 1, open = k & 2, newton_only = k & 4;
+        char *text = large ? costly_workspace(1) : random_workspace(42, TRAITS);
+        assert_non_null(text);
+        if (open) text = with_open_direction(text);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        struct taken later, first;
+        run_with_starts(&f, newton_only, true, &later);
+        run_with_starts(&f, newton_only, false, &first);
+        assert_int_equal(first.n, 4);
+        assert_same_toys(open ? "an open direction" : "no open direction", &later, &first);
+        free_taken(&later);
+        free_taken(&first);
+        free_fixture(&f);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_fit_of_a_toy_ends_above_one_from_another_start),
         cmocka_unit_test(shards_threads_and_precisions_have_the_same_toys),
         cmocka_unit_test(the_number_of_starts_is_the_caller_s),
+        cmocka_unit_test(further_starts_that_are_asked_for_later_give_the_same_toys),
     };
     return cmocka_run_group_tests_name("toys_minima", tests, NULL, NULL);
 }

@@ -252,10 +252,17 @@ static paritas_status compare_starts(paritas_context *context, const struct ense
     return status;
 }
 
+/* Looks for the metric once. Where there is none, it stays without its parts. */
+static paritas_status find_metric(paritas_context *context, struct ensemble *e)
+{
+    if (e->sought_metric) return PARITAS_OK;
+    e->sought_metric = true;
+    return profiles_metric(context, &e->options.plan, e->expected, &e->arena, &e->metric, &e->has_metric);
+}
+
 paritas_status ensemble_use_further_starts(paritas_context *context, struct ensemble *e)
 {
     struct profile_plan *plan = &e->options.plan;
-    bool usable = true;
     if (plan->starts != STARTS_USUAL) return PARITAS_OK;
     e->probes = NULL;
     e->quasi_newton = false;
@@ -264,8 +271,8 @@ paritas_status ensemble_use_further_starts(paritas_context *context, struct ense
     plan->in_f64 = true;
     if (e->options.newton_only || e->model->n_parameters <= SMALL || !signs_are_known(e->model))
         return PARITAS_OK;
-    if (!e->metric.matrix) TRY(profiles_metric(context, plan, e->expected, &e->arena, &e->metric, &usable));
-    if (usable) TRY(compare_starts(context, e, &e->quasi_newton));
+    TRY(find_metric(context, e));
+    if (e->has_metric) TRY(compare_starts(context, e, &e->quasi_newton));
     if (!e->quasi_newton) return PARITAS_OK;
     plan->starts = STARTS_TURNED;
     plan->metric = &e->metric;
@@ -282,9 +289,8 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     if (options->has_several) return ensemble_use_further_starts(context, e);
     if (options->may_have_several) TRY(probe_minima(context, e));
     if (options->newton_only || e->below > 0.0) return PARITAS_OK;
-    bool usable;
-    TRY(profiles_metric(context, &e->options.plan, e->expected, &e->arena, &e->metric, &usable));
-    if (usable) TRY(choose_method(context, e));
+    TRY(find_metric(context, e));
+    if (e->has_metric) TRY(choose_method(context, e));
     if (e->quasi_newton) e->options.plan.metric = &e->metric;
     return PARITAS_OK;
 }

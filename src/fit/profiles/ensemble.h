@@ -26,7 +26,8 @@ struct ensemble {
     struct ensemble_options options;
     const struct frozen *model;
     struct arena arena;
-    struct profile_metric metric;
+    struct profile_metric metric; /* whole only with has_metric */
+    bool sought_metric, has_metric;
     double *expected; /* kernel data row */
     uint32_t *items;  /* random stream per place */
     /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
