@@ -59,7 +59,9 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
     TRY(fit_run(infer->context, infer->model, &near, n, jobs,
                 &(paritas_fit_answers){.results = results, .parameters = fitted}));
     for (size_t i = 0; i < n; i++) {
-        points[i]->status = results[i].status;
+        points[i]->status = points[i]->place ? infer_place_status(infer, (ptrdiff_t)points[i]->parameter[0],
+                                                                  results[i].status)
+                                             : results[i].status;
         points[i]->iterations = results[i].iterations;
         points[i]->twice_nll = results[i].twice_nll;
         points[i]->parameters = fitted + i * p;

@@ -107,6 +107,14 @@ paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b)
     return a > b ? a : b;
 }
 
+paritas_fit_status infer_place_status(const struct infer *infer, ptrdiff_t held, paritas_fit_status status)
+{
+    if (status != PARITAS_FIT_NON_FINITE) return status;
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        if (!infer->base.fixed[i] && (ptrdiff_t)i != held) return status;
+    return PARITAS_FIT_CONVERGED;
+}
+
 paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value)
 {
     const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];

@@ -57,6 +57,7 @@ struct infer_point {
     bool afresh;   /* starts where the job does */
     bool onward;   /* starts at the profile's parameters, whatever lies lower */
     bool unread;   /* no answer depends on its minimum, but for one below the free fit's: no search */
+    bool place;    /* data are drawn or expected there, and no answer reads its likelihood */
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */
@@ -124,3 +125,6 @@ bool infer_is_free(const struct infer_profile *profile, size_t parameter);
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 
 paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b);
+/* The status of a fit where data are drawn or expected; `held` (-1: none) does not move in it. Where nothing
+ * moves, the place is known though the observed data are impossible there. */
+paritas_fit_status infer_place_status(const struct infer *infer, ptrdiff_t held, paritas_fit_status status);

@@ -109,6 +109,7 @@ static paritas_status fit_background(struct asymptotic *a, enum asimov_change *c
 {
     struct infer *infer = a->infer;
     struct infer_point point = infer_point_at(infer, &a->data, statistic_other(a->statistic));
+    point.place = true;
     TRY(infer_points(infer, 1, &point));
     const bool made = !a->asimov.data || (point.status == PARITAS_FIT_CONVERGED &&
                                           point.twice_nll < a->twice_nll - same_minimum(infer->context));

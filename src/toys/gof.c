@@ -210,7 +210,7 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
     const double *point;
     double *expected;
     const paritas_gof_algorithm algo = options->algo;
-    TRY(toy_fits_best(infer, &best, &point));
+    TRY(toy_fits_best(infer, &best, false, &point));
     TRY(toy_fits_expect(infer, options, point, &expected));
     TRY(describe(infer, &best, gof));
     TRY(describe_distances(infer, point, gof));

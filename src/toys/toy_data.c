@@ -63,7 +63,7 @@ static paritas_status find_centre(struct infer *infer, const paritas_toys_reques
     if (*expected) return PARITAS_OK;
     if (!data->point) {
         struct infer_profile best;
-        TRY(toy_fits_best(infer, &best, &data->point));
+        TRY(toy_fits_best(infer, &best, true, &data->point));
         data->status = best.result.status;
     }
     TRY(toy_fits_expect(infer, options, data->point, &found));

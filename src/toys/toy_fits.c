@@ -19,10 +19,12 @@ paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *
     return PARITAS_OK;
 }
 
-paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile, const double **point)
+paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile, bool place,
+                             const double **point)
 {
     *profile = (struct infer_profile){.data = infer->base.data};
     TRY(infer_free_fit(infer, profile));
+    if (place) profile->result.status = infer_place_status(infer, -1, profile->result.status);
     TRY(domain_check(infer, profile->result.status, "the free fit, where toys are drawn,",
                      profile->parameters));
     struct infer_point best = {.profile = profile, .parameters = profile->parameters};

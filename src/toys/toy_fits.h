@@ -39,8 +39,9 @@ struct toy_fits {
 /* Finds expected data, in the arena. fix_aux: auxiliary data as observed. */
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected);
-/* The polished best fit, where toys are drawn. In the arena. */
-paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile, const double **point);
+/* The polished best fit, where toys are drawn. In the arena. `place`: its likelihood is not read. */
+paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile, bool place,
+                             const double **point);
 
 /* Is it one place, with flags of `allowed` alone? Is a point of finite numbers? */
 paritas_status toy_request_check(paritas_context *context, const paritas_model *model,

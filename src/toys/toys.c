@@ -106,6 +106,7 @@ static paritas_status add_strengths(struct toy_test *test)
     for (size_t k = 0; k < n; k++) {
         TRY(infer_check_tested(infer, infer->poi, strengths[k]));
         points[k] = infer_point_at(infer, &test->data, strengths[k]);
+        points[k].place = true;
     }
     if (n > 0) TRY(infer_points(infer, n, points));
     size_t kept = 0;
@@ -162,6 +163,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
         TRY(infer_check_tested(infer, infer->poi, pool->place[h]));
         point[h] = infer_point_at(infer, data, pool->place[h]);
     }
+    point[TOY_OTHER].place = pool->n_places > 1;
     TRY(infer_free_fit(infer, data));
     TRY(infer_points(infer, TOY_HYPOTHESES, point));
     if (options->importance) TRY(add_strengths(test));

@@ -70,7 +70,7 @@ static paritas_status choose_centre(struct infer *infer, struct toy_fits_options
     double *expected;
     if (!point && !request->expected) {
         struct infer_profile best;
-        TRY(toy_fits_best(infer, &best, &point));
+        TRY(toy_fits_best(infer, &best, true, &point));
         result->status = best.result.status;
     } else {
         TRY(choose_start(infer, own_start, point, &options->start));
