@@ -268,6 +268,20 @@ static paritas_status read_value(struct cursor *cursor, int i, double *place, vo
     return PARITAS_OK;
 }
 
+/* Keys ascend: SQLite sorted them, and a file without their index may have one twice. */
+static paritas_status check_row(struct cursor *cursor)
+{
+    struct store *store = cursor->store;
+    char name[160], reason[ROW_REASON] = "is there twice";
+    const bool twice = cursor->begun && row_compare(STORE_TESTS, &cursor->before, &cursor->test) == 0;
+    cursor->begun = true;
+    cursor->before = cursor->test;
+    if (!twice && row_is_possible(table_of(store), cursor->row, store->run.n_parameters, reason))
+        return PARITAS_OK;
+    row_name(name, store->run.kind, cursor->row);
+    return database_damaged(&store->database, "%s: %s", name, reason);
+}
+
 paritas_status cursor_next(struct cursor *cursor, bool *more)
 {
     const struct store_table *table = table_of(cursor->store);
@@ -278,5 +292,5 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
         if (table->columns[i].type == COLUMN_store_vector) place += cursor->store->run.n_parameters;
     }
     cursor->test.toy = row_toy(table, cursor->row);
-    return PARITAS_OK;
+    return *more ? check_row(cursor) : PARITAS_OK;
 }

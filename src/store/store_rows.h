@@ -31,7 +31,9 @@ struct cursor {
     void *row;        /* `test` or `fit` */
     paritas_toy test; /* FITS use its toy number too */
     struct store_fit fit;
-    double *vectors; /* FITS: parameters, then errors */
+    double *vectors;    /* FITS: parameters, then errors */
+    paritas_toy before; /* key of the row before */
+    bool begun;
 };
 paritas_status cursor_open(struct cursor *cursor, struct store *store, const struct key_range *range);
 paritas_status cursor_next(struct cursor *cursor, bool *more);

@@ -2,6 +2,7 @@
 #include "store/store_run.h"
 
 #include "base/json/json.h"
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,14 +17,28 @@ static const struct column fit_columns[] = {STORE_FIT_FIELDS(COLUMN, struct stor
 
 #define COLUMNS_OF_WEIGHTS 2 /* the last of test_columns */
 
+#define ANY (-DBL_MAX)
+#define TEST(field, least) {#field, offsetof(paritas_toy, field), least, COLUMN_double, false}
+#define FIT(field, least) {#field, offsetof(struct store_fit, field), least, COLUMN_double, false}
+#define TEST_DEMANDS TEST(q, 0.0), TEST(mu_hat, ANY), TEST(twice_nll_free, ANY), TEST(twice_nll_fixed, ANY)
+static const struct demand test_demands[] = {TEST_DEMANDS, {0}};
+static const struct demand weighted_demands[] = {
+    TEST_DEMANDS, TEST(weight, 0.0), TEST(weight_other, 0.0), {0}};
+static const struct demand fit_demands[] = {
+    FIT(twice_nll, ANY),
+    FIT(statistic, ANY),
+    {"parameters", offsetof(struct store_fit, parameters), ANY, COLUMN_store_vector, false},
+    {"errors", offsetof(struct store_fit, errors), 0.0, COLUMN_store_vector, true},
+    {0}};
+
+#define TABLE(record, columns, n, n_key, demands) \
+    {columns, n, n_key, sizeof(record), offsetof(record, toy), offsetof(record, status), demands}
 enum { TABLE_TESTS, TABLE_WEIGHTED_TESTS, TABLE_FITS };
 static const struct store_table tables[] = {
-    [TABLE_TESTS] = {test_columns, COUNT_OF(test_columns) - COLUMNS_OF_WEIGHTS, 3, sizeof(paritas_toy),
-                     offsetof(paritas_toy, toy)},
-    [TABLE_WEIGHTED_TESTS] = {test_columns, COUNT_OF(test_columns), 3, sizeof(paritas_toy),
-                              offsetof(paritas_toy, toy)},
-    [TABLE_FITS] = {fit_columns, COUNT_OF(fit_columns), 1, sizeof(struct store_fit),
-                    offsetof(struct store_fit, toy)}};
+    [TABLE_TESTS] =
+        TABLE(paritas_toy, test_columns, COUNT_OF(test_columns) - COLUMNS_OF_WEIGHTS, 3, test_demands),
+    [TABLE_WEIGHTED_TESTS] = TABLE(paritas_toy, test_columns, COUNT_OF(test_columns), 3, weighted_demands),
+    [TABLE_FITS] = TABLE(struct store_fit, fit_columns, COUNT_OF(fit_columns), 1, fit_demands)};
 
 const struct store_table *run_table(const struct store_run *run)
 {
@@ -50,6 +65,42 @@ void row_name(char name[160], enum store_kind kind, const void *row)
         snprintf(name, 160, "toy %llu", toy);
     else
         snprintf(name, 160, "toy %llu at mu = %.17g, hypothesis = %.17g", toy, test->mu, test->hypothesis);
+}
+
+static bool is_met(const struct demand *demand, double value)
+{
+    return isnan(value) ? demand->may_be_nan : isfinite(value) && value >= demand->least;
+}
+
+bool row_is_possible(const struct store_table *table, const void *row, size_t n_parameters,
+                     char reason[ROW_REASON])
+{
+    const char *bytes = row;
+    const struct demand *demand = table->demands;
+    double value = 0.0;
+    for (int i = 0; i < table->n_key; i++) {
+        const struct column *column = &table->columns[i];
+        if (column->type != COLUMN_double || isfinite(*(const double *)(bytes + column->offset))) continue;
+        snprintf(reason, ROW_REASON, "%s is not a finite number", column->name);
+        return false;
+    }
+    if (*(const paritas_fit_status *)(bytes + table->status) != PARITAS_FIT_CONVERGED) return true;
+    for (bool met = true; demand->name; demand++) {
+        const bool vector = demand->type == COLUMN_store_vector;
+        const double *values = vector ? *(const store_vector *)(bytes + demand->offset)
+                                      : (const double *)(bytes + demand->offset);
+        for (size_t i = 0; values && met && i < (vector ? n_parameters : 1); i++)
+            met = is_met(demand, value = values[i]);
+        if (!met) break;
+    }
+    if (demand->name && isnan(value))
+        snprintf(reason, ROW_REASON, "%s is nothing: fits that converged have a number", demand->name);
+    else if (demand->name)
+        snprintf(reason, ROW_REASON, "%s is %.17g: fits that converged have a finite number%s", demand->name,
+                 value, demand->least == 0.0 ? " from 0" : "");
+    else
+        return true;
+    return false;
 }
 
 int row_compare(enum store_kind kind, const void *a, const void *b)

@@ -52,16 +52,31 @@ struct column {
     size_t offset; /* in the row */
 };
 
+/* What a number of a toy with an answer must be; NaN is NULL in a file. */
+struct demand {
+    const char *name;
+    size_t offset;
+    double least;
+    enum column_type type; /* double, or a vector of them that may be NULL */
+    bool may_be_nan;
+};
+
 /* The rows of a kind. The key: the first columns; last the toy's number. */
 struct store_table {
     const struct column *columns;
     int n, n_key;
-    size_t row_size, toy; /* toy: offset of its number */
+    size_t row_size, toy, status; /* toy, status: offsets */
+    const struct demand *demands; /* ends with a name that is NULL */
 };
 const struct store_table *run_table(const struct store_run *run);
 
 uint64_t row_toy(const struct store_table *table, const void *row);
 /* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */
 void row_name(char name[160], enum store_kind kind, const void *row);
+/* May a toy have these numbers? If not, `reason` begins with the column. One without an answer may have any,
+ * in columns that are not the key. */
+#define ROW_REASON 200
+bool row_is_possible(const struct store_table *table, const void *row, size_t n_parameters,
+                     char reason[ROW_REASON]);
 /* Compares rows by the key, for sorting. */
 int row_compare(enum store_kind kind, const void *a, const void *b);

@@ -103,6 +103,8 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     result->clsb =
         toy_fraction(count_from(pool, TOY_TESTED, result->q), pool->n[TOY_TESTED], &result->clsb_error);
     result->clb = toy_fraction(count_from(pool, other, result->q), pool->n[other], &result->clb_error);
+    if (isnan(result->q)) /* of observed fits without an answer */
+        result->clsb = result->clsb_error = result->clb = result->clb_error = nan;
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
     result->cls_obs = same && !discovery ? 1.0 : statistic_answer(pool->statistic, result->clsb, result->clb);

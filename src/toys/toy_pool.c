@@ -2,6 +2,7 @@
 #include "toys/toy_pool.h"
 #include "fit/minimum.h"
 
+#include <math.h>
 #include <stdio.h>
 
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
@@ -28,7 +29,25 @@ void toy_pool_close(struct toy_pool *pool)
         paritas_release(&pool->context->allocator, pool->q[h]);
 }
 
-/* Those of a store may be anything. */
+#define ROUNDINGS 1e-14 /* of a difference, relative to its terms */
+
+bool toy_has_its_q(paritas_test_statistic statistic, const paritas_toy *toy)
+{
+    const double free = toy->twice_nll_free, fixed = toy->twice_nll_fixed,
+                 q = statistic_q(statistic, toy->mu, toy->mu_hat, fixed, free);
+    return fabs(toy->q - q) <= ROUNDINGS * (fabs(free) + fabs(fixed) + fabs(toy->q));
+}
+
+/* Numbers of a store may be anything. */
+static paritas_status check_q(struct toy_pool *pool, const paritas_toy *toy)
+{
+    if (toy_has_its_q(pool->statistic, toy)) return PARITAS_OK;
+    snprintf(pool->wrong, sizeof pool->wrong,
+             "toy %llu at mu = %.10g, hypothesis = %.10g: q = %.10g is not that of its fits",
+             (unsigned long long)toy->toy, toy->mu, toy->hypothesis, toy->q);
+    return paritas_fail(pool->context, PARITAS_INVALID_INPUT, "%s", pool->wrong);
+}
+
 static paritas_status check_weights(struct toy_pool *pool, const paritas_toy *toy)
 {
     const double most = pool->n_places * (1.0 + 1e-9);
@@ -53,6 +72,7 @@ paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy 
     const size_t width = pool->weighted ? sizeof(struct weighted_toy) / sizeof(double) : 1;
     pool->counts[toy->status]++;
     if (toy->status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    TRY(check_q(pool, toy));
     if (pool->weighted) TRY(check_weights(pool, toy));
     if (pool->n[place] == pool->room[place]) {
         const size_t room = pool->room[place] ? 2 * pool->room[place] : 1024;

@@ -35,6 +35,9 @@ void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
 void toy_pool_close(struct toy_pool *pool);
 /* Before the first toy: they are drawn at n further values, too, and have weights. */
 void toy_pool_weigh(struct toy_pool *pool, size_t n, const double *strengths);
+/* Is q the statistic of its two fits? */
+bool toy_has_its_q(paritas_test_statistic statistic, const paritas_toy *toy);
+/* Refuses a toy whose q is none of its fits', or whose weights cannot be. */
 paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy);
 /* Says again why a toy of the store at `path` could not be added: reading it ends with another message. */
 paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path);

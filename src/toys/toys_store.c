@@ -1,11 +1,13 @@
 /* toys_store.c: a test's result from a store alone. */
 #include "base/json/number.h"
 #include "base/sized.h"
+#include "store/store_run.h"
 #include "toys/toy_p_values.h"
 #include "toys/toys.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result)
@@ -46,12 +48,13 @@ static paritas_status get_minima(struct store *store, paritas_hypotest_toys_resu
     TRY(store_get_fact(store, "minima_met", &met, &known));
     TRY(store_get_fact(store, "minima_apart", &apart, &both));
     if (known && met >= 0.0 && met < 1e6) result->minima.met = (size_t)met;
-    if (both) result->minima.apart = apart;
+    if (both && apart >= 0.0 && isfinite(apart)) result->minima.apart = apart;
     return PARITAS_OK;
 }
 
 struct reading {
     struct toy_pool pool;
+    uint64_t toys; /* of each hypothesis; 0: the key does not say */
     bool failed;
 };
 
@@ -60,11 +63,15 @@ static int take(void *user, const paritas_toy *row)
     struct reading *reading = user;
     struct toy_pool *pool = &reading->pool;
     for (int h = 0; h < pool->n_places && row->mu == pool->mu; h++) {
-        if (row->hypothesis != pool->place[h]) continue;
+        if (row->hypothesis != pool->place[h] || (reading->toys > 0 && row->toy >= reading->toys)) continue;
         reading->failed = toy_pool_add(pool, h, row) != PARITAS_OK;
         return reading->failed;
     }
-    return 0;
+    reading->failed = true;
+    snprintf(pool->wrong, sizeof pool->wrong,
+             "toy %llu at mu = %.10g, hypothesis = %.10g is none of this run", (unsigned long long)row->toy,
+             row->mu, row->hypothesis);
+    return 1;
 }
 
 /* Every run with a toy has this fact. */
@@ -90,9 +97,33 @@ static paritas_status get_places(paritas_context *context, struct store *store, 
     for (int k = TOY_HYPOTHESES; k < (int)n; k++) {
         snprintf(name, sizeof name, "strength_%d", k);
         TRY(get_fact(context, store, name, &strengths[k]));
+        if (!isfinite(strengths[k]))
+            return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: the fact %s is no finite number",
+                                store_path(store), name);
     }
     toy_pool_weigh(pool, (size_t)n - TOY_HYPOTHESES, strengths + TOY_HYPOTHESES);
     return PARITAS_OK;
+}
+
+/* The observed fits have what a toy's have. */
+static paritas_status check_facts(paritas_context *context, struct store *store, int statistic, double mu,
+                                  const paritas_hypotest_toys_result *result)
+{
+    char reason[ROW_REASON] = "q is not that of its fits";
+    const paritas_toy observed = {.mu = mu,
+                                  .q = result->q,
+                                  .mu_hat = result->mu_hat,
+                                  .twice_nll_free = result->twice_nll_free,
+                                  .twice_nll_fixed = result->twice_nll_fixed,
+                                  .status = result->status,
+                                  .weight = 1.0,
+                                  .weight_other = 1.0};
+    if (row_is_possible(run_table(store_run(store)), &observed, 0, reason) &&
+        (result->status != PARITAS_FIT_CONVERGED ||
+         toy_has_its_q((paritas_test_statistic)statistic, &observed)))
+        return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: the observed data: %s", store_path(store),
+                        reason);
 }
 
 static paritas_status read_facts(paritas_context *context, struct store *store,
@@ -141,6 +172,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     double mu = 0.0;
     TRY(read_key(context, store, &statistic, &mu));
     TRY(read_facts(context, store, result));
+    TRY(check_facts(context, store, statistic, mu, result));
     TRY(get_minima(store, result));
     /* unpolished f32 fits, whatever the reading context */
     const char *precision = store_entry(store, "precision");
@@ -148,6 +180,8 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     toy_pool_open(&reading->pool, context, raw, (paritas_test_statistic)statistic, mu);
     result->mu = reading->pool.mu;
     TRY(get_places(context, store, &reading->pool));
+    const char *toys = store_entry(store, STORE_NTOYS);
+    reading->toys = toys ? strtoull(toys, NULL, 10) : 0;
     const paritas_status status = store_read(store, take, reading);
     if (reading->failed) return toy_pool_refuse(&reading->pool, store_path(store));
     return status == PARITAS_OK ? toy_pool_result(&reading->pool, result) : status;

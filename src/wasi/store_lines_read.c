@@ -106,6 +106,9 @@ static paritas_status read_row(struct store *store, size_t line, const struct js
             return fail_line(store, line, "a toy of this run");
         if (column->type == COLUMN_store_vector) vectors += store->run.n_parameters;
     }
+    char reason[ROW_REASON];
+    if (!row_is_possible(table, &row, store->run.n_parameters, reason))
+        return lines_fail(store, PARITAS_INVALID_INPUT, "line %zu: %s", line, reason);
     return lines_keep_row(store, &row);
 }
 

@@ -505,7 +505,10 @@ TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_the
             for (size_t i = 0; i < n; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 q[h][i] = (double)(random >> 40) * 0x1p-22 * (h == TOY_OTHER ? 1.5 : 1.0);
-                assert_int_equal(toy_pool_add(&pool, h, &(paritas_toy){.q = q[h][i]}), PARITAS_OK);
+                assert_int_equal(
+                    toy_pool_add(&pool, h,
+                                 &(paritas_toy){.q = q[h][i], .mu = 1.0, .twice_nll_fixed = q[h][i]}),
+                    PARITAS_OK);
             }
         assert_int_equal(toy_pool_result(&pool, &result), PARITAS_OK);
         qsort(q[TOY_OTHER], n, sizeof(double), ascending_numbers);

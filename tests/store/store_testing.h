@@ -79,7 +79,7 @@ static const char *const parameter_names[] = {"mu", "gamma[0]", "\xc3\xa9tale"};
 static const struct store_run fits_run = {STORE_FITS, COUNT(entries), entries, COUNT(parameter_names),
                                           parameter_names};
 
-/* Row number i of a run with two hypotheses: any bits that are no NaN, from the index alone. */
+/* Row number i of a run with two hypotheses: any bits that are finite, from the index alone. */
 static inline double some_real(uint64_t i)
 {
     uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15u;
@@ -88,21 +88,22 @@ static inline double some_real(uint64_t i)
     bits ^= bits >> 32;
     double value;
     memcpy(&value, &bits, sizeof value);
-    return value == value ? value : 0.5;
+    return value - value == 0.0 ? 0.25 * value : 0.5;
 }
 
 static inline paritas_toy some_toy(uint64_t i)
 {
     const uint64_t toy = i / 2;
+    const bool answered = toy % 50 != 49;
     return (paritas_toy){.size = sizeof(paritas_toy),
                          .toy = toy,
                          .mu = 1.0,
                          .hypothesis = (double)(i % 2),
-                         .q = some_real(4 * i),
+                         .q = fabs(some_real(4 * i)),
                          .mu_hat = some_real(4 * i + 1),
-                         .twice_nll_free = toy % 50 == 49 ? NAN : some_real(4 * i + 2),
+                         .twice_nll_free = answered ? some_real(4 * i + 2) : NAN,
                          .twice_nll_fixed = some_real(4 * i + 3),
-                         .status = (paritas_fit_status)(toy % 50 == 49 ? 3 : 0),
+                         .status = (paritas_fit_status)(answered ? 0 : 3),
                          .iterations = (unsigned)(i % 31)};
 }
 

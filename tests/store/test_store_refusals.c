@@ -194,6 +194,24 @@ TEST(a_row_that_cannot_be_one_is_named)
          "toy x at mu = 1.0, hypothesis = 0.0: toy is a text (x), not"},
         {"UPDATE toys SET mu = 'one' WHERE toy = 4 AND hypothesis = 0",
          "toy 4 at mu = one, hypothesis = 0.0: mu is a text (one), not"},
+        {"UPDATE toys SET mu = 9e999 WHERE toy = 4 AND hypothesis = 0", "mu is not a finite number"},
+        {"UPDATE toys SET hypothesis = -9e999 WHERE toy = 4 AND hypothesis = 0",
+         "hypothesis is not a finite number"},
+        {"UPDATE toys SET q = NULL WHERE toy = 4 AND hypothesis = 0",
+         "toy 4 at mu = 1, hypothesis = 0: q is nothing: fits that converged have a number"},
+        {"UPDATE toys SET q = 9e999 WHERE toy = 4 AND hypothesis = 0",
+         "q is inf: fits that converged have a finite number from 0"},
+        {"UPDATE toys SET q = -1 WHERE toy = 4 AND hypothesis = 0",
+         "q is -1: fits that converged have a finite number from 0"},
+        {"UPDATE toys SET mu_hat = NULL WHERE toy = 4 AND hypothesis = 0", "mu_hat is nothing"},
+        {"UPDATE toys SET mu_hat = -9e999 WHERE toy = 4 AND hypothesis = 0", "mu_hat is -inf"},
+        {"UPDATE toys SET twice_nll_free = NULL WHERE toy = 4 AND hypothesis = 0",
+         "twice_nll_free is nothing"},
+        {"UPDATE toys SET twice_nll_fixed = 9e999 WHERE toy = 4 AND hypothesis = 0",
+         "twice_nll_fixed is inf"},
+        {"CREATE TABLE other AS SELECT * FROM toys; DROP TABLE toys; ALTER TABLE other RENAME TO toys; "
+         "INSERT INTO toys SELECT * FROM toys WHERE toy = 4 AND hypothesis = 0",
+         "toy 4 at mu = 1, hypothesis = 0: is there twice"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct store *store;
@@ -236,6 +254,45 @@ TEST(a_vector_of_another_length_is_named)
         ASSERT_STORE_OK(store_open_read(scene.context, path_of("fits.db"), &store));
         ASSERT_REFUSED(store_read_fits(store, ignore_fit, NULL), PARITAS_INVALID_INPUT,
                        "fits.db: toy 1: errors is ", "8 bytes a parameter");
+        store_close(store);
+        unlink(path_of("fits.db"));
+    }
+}
+
+/* What a fit that converged cannot have; of those that failed all is read. */
+TEST(a_fit_that_cannot_be_one_is_named)
+{
+    static const double vector[] = {1.0, 2.0, 3.0};
+    static const struct {
+        const char *change, *reason;
+    } cases[] = {
+        {"twice_nll = NULL", "toy 1: twice_nll is nothing"},
+        {"twice_nll = 9e999", "toy 1: twice_nll is inf"},
+        {"statistic = NULL", "toy 1: statistic is nothing"},
+        {"statistic = -9e999", "toy 1: statistic is -inf"},
+        {"parameters = x'000000000000f03f000000000000f87f000000000000f03f'", "toy 1: parameters is nothing"},
+        {"parameters = x'000000000000f03f000000000000f07f000000000000f03f'", "toy 1: parameters is inf"},
+        {"errors = x'000000000000f03f000000000000f0bf000000000000f03f'", "toy 1: errors is -1"},
+        {"errors = x'000000000000f03f000000000000f87f000000000000f03f'", NULL},
+        {"parameters = NULL, errors = NULL, edm = NULL", NULL},
+        {"status = 'no_progress', twice_nll = NULL, statistic = 9e999", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct store_fit row = {
+            .toy = 1, .twice_nll = 8.0, .statistic = 3.0, .parameters = vector, .errors = vector};
+        char statement[256];
+        struct store *store;
+        ASSERT_STORE_OK(store_open(scene.context, path_of("fits.db"), &fits_run, false, &store));
+        ASSERT_STORE_OK(store_add_fits(store, 1, &row));
+        store_close(store);
+        snprintf(statement, sizeof statement, "UPDATE toys SET %s", cases[i].change);
+        with_sqlite(path_of("fits.db"), statement);
+        ASSERT_STORE_OK(store_open_read(scene.context, path_of("fits.db"), &store));
+        if (cases[i].reason)
+            ASSERT_REFUSED(store_read_fits(store, ignore_fit, NULL), PARITAS_INVALID_INPUT,
+                           "fits.db: ", cases[i].reason);
+        else
+            ASSERT_STORE_OK(store_read_fits(store, ignore_fit, NULL));
         store_close(store);
         unlink(path_of("fits.db"));
     }
@@ -331,6 +388,7 @@ int main(void)
         STORE_TEST(a_damaged_store_is_an_error),
         STORE_TEST(a_row_that_cannot_be_one_is_named),
         STORE_TEST(a_vector_of_another_length_is_named),
+        STORE_TEST(a_fit_that_cannot_be_one_is_named),
         STORE_TEST(a_path_that_leads_nowhere_is_unwritable_and_unreadable),
         STORE_TEST(files_and_folders_without_permission_are_unwritable),
     };
