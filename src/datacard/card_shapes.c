@@ -219,7 +219,7 @@ static double error_of(const struct root_histogram *histogram, uint32_t cell)
 {
     const double content = histogram->contents[cell];
     const double square = histogram->squares ? histogram->squares[cell] : content < 0.0 ? -content : content;
-    return square < 0.0 ? 0.0 : host_sqrt(square); /* NaN stays */
+    return host_sqrt(square); /* NaN of what is none: refused where an error is needed */
 }
 
 static paritas_status take(struct card *card, const struct card_shapes *shapes, const char *name,

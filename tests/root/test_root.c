@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define HISTOGRAMS PARITAS_SOURCE_DIR "/tests/root/histograms.root"
+#define BUFFERED PARITAS_SOURCE_DIR "/tests/root/buffered.root"
 
 enum { BINS = 30, CELLS = BINS + 2, LARGEST = 1 << 20 };
 
@@ -125,6 +126,32 @@ TEST(the_highest_cycle_of_a_name_is_its_object)
     root_file_close(file);
 }
 
+TEST(entries_in_a_buffer_are_in_the_bins_where_root_puts_them)
+{
+    static const char *const names[] = {"once",  "counts",  "squares", "weights", "unweighted",
+                                        "edges", "rounded", "TH1C",    "TH1S",    "TH1I",
+                                        "TH1L",  "inside",  "already"};
+    struct root_file *file = open_file(BUFFERED);
+    struct arena arena;
+    arena_open(&arena, &context.allocator);
+    for (size_t k = 0; k < COUNT(names); k++) {
+        struct root_histogram found, wanted;
+        char binned[32];
+        snprintf(binned, sizeof binned, "%s_binned", names[k]);
+        ASSERT_OK(&context, root_histogram_read(&context, file, names[k], &arena, &found));
+        ASSERT_OK(&context, root_histogram_read(&context, file, binned, &arena, &wanted));
+        assert_int_equal(found.n_bins, wanted.n_bins);
+        assert_int_equal(found.squares != NULL, wanted.squares != NULL);
+        for (uint32_t i = 0; i < found.n_bins + 2; i++) {
+            if (found.contents[i] != wanted.contents[i])
+                fail_msg("%s, cell %u: %g, ROOT %g", names[k], i, found.contents[i], wanted.contents[i]);
+            if (found.squares) assert_true(found.squares[i] == wanted.squares[i]);
+        }
+    }
+    arena_free(&arena);
+    root_file_close(file);
+}
+
 TEST(objects_of_any_class_are_there_or_not)
 {
     static const char *const there[] = {"two", "outer", "outer/inner", "empty", "lzma", "outer/inner/cycled"};
@@ -140,16 +167,23 @@ TEST(objects_of_any_class_are_there_or_not)
 
 /* ---- what is refused ---- */
 
-static void refuses(struct root_file *file, const char *name, paritas_status status, const char *words)
+static void refuses_in(const char *path, struct root_file *file, const char *name, paritas_status status,
+                       const char *words)
 {
     struct arena arena;
     struct root_histogram histogram;
     arena_open(&arena, &context.allocator);
     assert_int_equal(root_histogram_read(&context, file, name, &arena, &histogram), status);
-    const size_t length = strlen(HISTOGRAMS);
-    assert_memory_equal(context.message, HISTOGRAMS ": ", length + 2);
+    const size_t length = strlen(path);
+    assert_memory_equal(context.message, path, length);
+    assert_memory_equal(context.message + length, ": ", 2);
     assert_string_equal(context.message + length + 2, words);
     arena_free(&arena);
+}
+
+static void refuses(struct root_file *file, const char *name, paritas_status status, const char *words)
+{
+    refuses_in(HISTOGRAMS, file, name, status, words);
 }
 
 TEST(a_refusal_names_the_file_the_object_and_the_way_out)
@@ -172,6 +206,22 @@ TEST(a_refusal_names_the_file_the_object_and_the_way_out)
     root_file_close(file);
 }
 
+TEST(a_buffer_without_bins_or_with_damage_is_refused)
+{
+#define UNCHOSEN ": ROOT has not chosen its bins yet: call BufferEmpty(1) before you write it"
+#define DAMAGED \
+    ": the histogram is damaged, or no ROOT wrote it: rewrite the file by `hadd -f101 new.root old.root`"
+    struct root_file *file = open_file(BUFFERED);
+    refuses_in(BUFFERED, file, "chosen", PARITAS_INVALID_INPUT, "chosen" UNCHOSEN);
+    refuses_in(BUFFERED, file, "grows", PARITAS_INVALID_INPUT, "grows" UNCHOSEN);
+    refuses_in(BUFFERED, file, "long", PARITAS_INVALID_INPUT, "long" DAMAGED);
+    refuses_in(BUFFERED, file, "half", PARITAS_INVALID_INPUT, "half" DAMAGED);
+    refuses_in(BUFFERED, file, "nan", PARITAS_INVALID_INPUT, "nan" DAMAGED);
+    refuses_in(BUFFERED, file, "weight", PARITAS_INVALID_INPUT,
+               "weight: an entry in its buffer has a weight that is no finite number");
+    root_file_close(file);
+}
+
 TEST(what_is_no_file_of_root_is_refused)
 {
     struct root_file *file;
@@ -186,17 +236,28 @@ TEST(what_is_no_file_of_root_is_refused)
 
 /* ---- damage ---- */
 
+/* Files, and histograms of each that damage may reach. */
+struct sound {
+    const char *path;
+    const char *const *names;
+    size_t n;
+};
+
+static const char *const with_buffer[] = {"plain", "weights"};
+static const struct sound sound[] = {{HISTOGRAMS, readable, COUNT(readable)},
+                                     {BUFFERED, with_buffer, COUNT(with_buffer)}};
+
 /* Whatever the file is: each histogram is read whole or refused by name, in little memory. */
-static void read_all(const char *path, bool opens)
+static void read_all(const struct sound *from, const char *path, bool opens)
 {
     struct root_file *file;
     const size_t length = strlen(path);
     paritas_status status = root_file_open(&context, path, &file);
-    for (size_t k = 0; k < COUNT(readable) && !status; k++) {
+    for (size_t k = 0; k < from->n && !status; k++) {
         struct arena arena;
         struct root_histogram histogram;
         arena_open(&arena, &context.allocator);
-        const paritas_status read = root_histogram_read(&context, file, readable[k], &arena, &histogram);
+        const paritas_status read = root_histogram_read(&context, file, from->names[k], &arena, &histogram);
         assert_true(read == PARITAS_OK || read == PARITAS_INVALID_INPUT || read == PARITAS_NOT_FOUND);
         if (read) assert_memory_equal(context.message, path, length);
         double sum = 0.0;
@@ -213,10 +274,10 @@ static void read_all(const char *path, bool opens)
     assert_true(largest < LARGEST);
 }
 
-static char *read_file(size_t *size)
+static char *read_file(const char *path, size_t *size)
 {
     static char bytes[65536];
-    FILE *stream = fopen(HISTOGRAMS, "rb");
+    FILE *stream = fopen(path, "rb");
     assert_non_null(stream);
     *size = fread(bytes, 1, sizeof bytes, stream);
     fclose(stream);
@@ -235,31 +296,38 @@ static FILE *write_copy(const char *bytes, size_t size)
 
 TEST(a_file_that_was_cut_anywhere_is_refused)
 {
+    for (size_t k = 0; k < COUNT(sound); k++) {
+        size_t size;
+        const char *const bytes = read_file(sound[k].path, &size);
+        FILE *stream = write_copy(bytes, size);
+        read_all(&sound[k], copy, true);
+        while (size-- > 0) {
+            assert_int_equal(ftruncate(fileno(stream), (off_t)size), 0);
+            read_all(&sound[k], copy, false);
+        }
+        fclose(stream);
+    }
+}
+
+static void change_anywhere(const struct sound *from)
+{
+    static const unsigned char changes[] = {0x01, 0x40, 0x80, 0xff};
     size_t size;
-    const char *const bytes = read_file(&size);
+    const char *const bytes = read_file(from->path, &size);
     FILE *stream = write_copy(bytes, size);
-    read_all(copy, true);
-    while (size-- > 0) {
-        assert_int_equal(ftruncate(fileno(stream), (off_t)size), 0);
-        read_all(copy, false);
+    for (size_t at = 0; at < size; at++) {
+        for (size_t k = 0; k <= COUNT(changes); k++) {
+            const char changed = k < COUNT(changes) ? (char)(bytes[at] ^ changes[k]) : bytes[at];
+            assert_int_equal(pwrite(fileno(stream), &changed, 1, (off_t)at), 1);
+            if (k < COUNT(changes)) read_all(from, copy, true);
+        }
     }
     fclose(stream);
 }
 
 TEST(a_file_that_was_changed_anywhere_is_read_or_refused)
 {
-    static const unsigned char changes[] = {0x01, 0x40, 0x80, 0xff};
-    size_t size;
-    const char *const bytes = read_file(&size);
-    FILE *stream = write_copy(bytes, size);
-    for (size_t at = 0; at < size; at++) {
-        for (size_t k = 0; k <= COUNT(changes); k++) {
-            const char changed = k < COUNT(changes) ? (char)(bytes[at] ^ changes[k]) : bytes[at];
-            assert_int_equal(pwrite(fileno(stream), &changed, 1, (off_t)at), 1);
-            if (k < COUNT(changes)) read_all(copy, true);
-        }
-    }
-    fclose(stream);
+    for (size_t k = 0; k < COUNT(sound); k++) change_anywhere(&sound[k]);
 }
 
 TEST(without_memory_nothing_is_left)
@@ -290,8 +358,10 @@ int main(void)
         CASE(every_class_and_compression_gives_its_numbers),
         CASE(edges_of_any_width_are_read_beside_labels_contours_and_functions),
         CASE(the_highest_cycle_of_a_name_is_its_object),
+        CASE(entries_in_a_buffer_are_in_the_bins_where_root_puts_them),
         CASE(objects_of_any_class_are_there_or_not),
         CASE(a_refusal_names_the_file_the_object_and_the_way_out),
+        CASE(a_buffer_without_bins_or_with_damage_is_refused),
         CASE(what_is_no_file_of_root_is_refused),
         CASE(a_file_that_was_cut_anywhere_is_refused),
         CASE(a_file_that_was_changed_anywhere_is_read_or_refused),

@@ -275,10 +275,10 @@ class _Reader:
         if element.get("HistoName"):
             relative = self._histogram(element, file=element.get("InputFile") or element.get("HistoFile"))
             errors, single = self._scaled(element, relative.contents, sample.contents), relative.single
-        if not all(error >= 0 for error in errors):
+        if not all(0 <= error < math.inf for error in errors):
             raise element.refuse(
-                "the histogram has negative contents and no errors of its own, so it has no statistical "
-                "errors"
+                "the histogram has negative contents and no errors of its own, or errors that are no "
+                "numbers, so it has no statistical errors"
             )
         if self.strict and single:
             errors = [in_single(error) for error in errors]

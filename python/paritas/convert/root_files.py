@@ -4,7 +4,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
+import numpy
+
 from .._engine import Error
+from .root_bins import bins_of
 from .xml_grammar import Element
 
 
@@ -41,8 +44,6 @@ def write_histograms(
     path: Path, histograms: Mapping[str, tuple[Sequence[float], Optional[Sequence[float]]]]
 ) -> None:
     """Writes TH1D of bins of width 1: name -> contents and errors (None: roots of the contents)."""
-    import numpy
-
     module = uproot()
 
     def flanked(values: Any) -> Any:  # with under- and overflow
@@ -101,15 +102,13 @@ class RootFiles:
     def histogram(self, element: Element, file_name: str, folder: str, name: str) -> Histogram:
         """Contents and errors without under- and overflow, two dimensions row by row.
 
-        Errors: root of summed squared weights, or of contents (NaN if negative). As in pyhf, a histogram
-        missing in its folder is taken from the top, with a note."""
+        Errors: root of summed squared weights, or of contents (NaN of what has no root). As in pyhf, a
+        histogram missing in its folder is taken from the top, with a note."""
         path = self.resolve(file_name, element)
         with reading(path, element.refuse):
             return self._found(path, element, folder, name)
 
     def _found(self, path: Path, element: Element, folder: str, name: str) -> Histogram:
-        import numpy
-
         if path not in self.opened:
             self.opened[path] = uproot().open(path)
         file = self.opened[path]
@@ -124,11 +123,13 @@ class RootFiles:
         if not hasattr(found, "variances") or not hasattr(found, "values"):
             kind = getattr(found, "classname", type(found).__name__)
             raise element.refuse(f"'{full}' in {path} is a {kind}, not a histogram")
-        contents = numpy.asarray(found.values(), dtype=float).ravel()
-        variances = numpy.asarray(found.variances() if found.weighted else contents, dtype=float).ravel()
+        try:
+            values, squares = bins_of(found)
+        except ValueError as error:
+            raise element.refuse(f"'{full}' in {path}: {error}") from None
+        contents = values.astype(float).ravel()
         if not numpy.isfinite(contents).all():
             raise element.refuse(f"'{full}' in {path} has contents that are not finite")
         with numpy.errstate(invalid="ignore"):
-            errors = numpy.sqrt(variances).tolist()
-        values = found.values()
+            errors = numpy.sqrt(contents if squares is None else squares.ravel()).tolist()
         return Histogram(contents.tolist(), errors, values.dtype == numpy.float32, values.shape)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Sequence
 
 from ..convert import histfactory_xml
+from ..convert.root_bins import bins_of
 from ..convert.root_files import uproot
 from . import compat, exceptions, schema
 
@@ -70,8 +71,8 @@ def resolver_factory(rootdir: Path, mounts: Iterable[tuple[Path, Path]]) -> Reso
 def extract_error(hist: Any) -> list[float]:
     """Uncertainties of the bins of an uproot histogram: roots of squared weights, or of contents without
     weights."""
-    variances = hist.variances() if hist.weighted else hist.values()
-    return (variances**0.5).tolist()  # type: ignore[no-any-return]
+    contents, squares = bins_of(hist)
+    return ((contents if squares is None else squares) ** 0.5).tolist()  # type: ignore[no-any-return]
 
 
 def import_root_histogram(
@@ -87,7 +88,7 @@ def import_root_histogram(
     full = f"{(path or '').strip('/')}/{name}"
     for key in (name, full):
         if key in keys:
-            return file[key].values().tolist(), extract_error(file[key])
+            return bins_of(file[key]).contents.tolist(), extract_error(file[key])
     raise KeyError(f"Both {name} and {full} were tried and not found in {place}")
 
 

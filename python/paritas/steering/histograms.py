@@ -8,6 +8,8 @@ from typing import Any, Optional
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..convert.root_bins import bins_of
+
 Floats = NDArray[np.float64]
 
 
@@ -52,6 +54,10 @@ def histogram(given: Any, variances: Optional[ArrayLike] = None) -> Histogram:
         kind = getattr(given, "kind", "COUNT")
         if str(getattr(kind, "value", kind)) != "COUNT":
             raise ValueError("the histogram has means, not counts")
+        if hasattr(given, "member"):  # uproot's
+            contents, squares = bins_of(given)
+            spread = np.maximum(contents, 0) if squares is None else squares
+            return _checked(np.array(contents, dtype=float).ravel(), spread, _edges(given.axes))
         return _checked(np.array(given.values(), dtype=float).ravel(), given.variances(), _edges(given.axes))
     values = np.array(given, dtype=float)
     if values.ndim != 1:
