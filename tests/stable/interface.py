@@ -194,6 +194,13 @@ def argument_lines(function, name):
             yield f"Python {name}", by + default
 
 
+def methods(thing):
+    """Names in a class. Those that all exceptions have differ by Python's version, and are not ours."""
+    if not inspect.isclass(thing):
+        return []
+    return sorted(set(dir(thing)) - set(dir(BaseException) if issubclass(thing, BaseException) else ()))
+
+
 def python_lines():
     sys.path.insert(0, str(ROOT / "python"))
     seen = set()  # what a module has from another
@@ -212,7 +219,7 @@ def python_lines():
             if not callable(thing):
                 continue
             yield from argument_lines(thing, f"{name}.{public}")
-            for method in sorted(dir(thing)) if inspect.isclass(thing) else ():
+            for method in methods(thing):
                 if not method.startswith("_"):
                     yield f"Python {name}.{public}", f".{method}"
                     yield from argument_lines(getattr(thing, method), f"{name}.{public}.{method}")
