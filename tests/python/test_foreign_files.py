@@ -292,11 +292,41 @@ def test_archives_do_not_unpack_without_bound(tmp_path, monkeypatch, make):
     assert not (tmp_path / "in").exists()
 
 
-def test_what_describes_a_member_stays_small(tmp_path):
-    packed = tar_of(("a" * (2 * MIB), b"x"))
-    assert len(packed) < MIB // 10
-    with pytest.raises(exceptions.InvalidArchive, match="a member is described by 2097"):
+def described(kind, size, mode):
+    """A tar of a file that its headers describe by `size` bytes: a pax header of a name or a comment, or one
+    of GNU's long names."""
+    made = io.BytesIO()
+    options = {"format": tarfile.GNU_FORMAT if kind == "long name" else tarfile.PAX_FORMAT}
+    with tarfile.open(fileobj=made, mode=mode, **options) as archive:
+        first = tarfile.TarInfo("first")
+        archive.addfile(first)
+        info = tarfile.TarInfo("a" * size if kind.endswith("name") else "a")
+        if kind == "comment":
+            info.pax_headers = {"comment": "c" * size}
+        archive.addfile(info)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+@pytest.mark.parametrize("kind", ["name", "long name", "comment"])
+def test_what_describes_a_member_stays_small(tmp_path, kind, mode):
+    packed = described(kind, 2 * MIB, mode)
+    assert mode == "w" or len(packed) < MIB // 10
+    with pytest.raises(exceptions.InvalidArchive, match="a member is described by more than 1048576 bytes"):
         utils._unpack(packed, "u", tmp_path / "in")
+    utils._unpack(described("comment", MIB // 2, mode), "u", tmp_path / "in")
+    assert files_of(tmp_path / "in") == ["a", "first"]
+
+
+def test_each_member_may_be_described_at_length(tmp_path):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for number in range(5):
+            info = tarfile.TarInfo(str(number))
+            info.pax_headers = {"comment": "c" * (MIB // 2)}
+            archive.addfile(info)
+    utils._unpack(made.getvalue(), "u", tmp_path / "in")
+    assert files_of(tmp_path / "in") == ["0", "1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize("name", ["/../../outside", "..\\outside", "a/b"])

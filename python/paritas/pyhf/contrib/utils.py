@@ -1,5 +1,8 @@
 """Published likelihoods."""
 
+import bz2
+import gzip
+import lzma
 import os
 import shutil
 import tarfile
@@ -9,7 +12,7 @@ import urllib.request
 import zipfile
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Callable, Optional
 from urllib.parse import urlsplit
 
 from .. import exceptions
@@ -23,16 +26,36 @@ _HOSTS = ("www.hepdata.net", "doi.org")
 #: of bytes that an archive unpacks to, of its files and folders, and of bytes that describe one of them
 _MOST_BYTES, _MOST_MEMBERS, _MOST_DESCRIBED = 4 << 30, 100_000, 1 << 20
 
+#: how a file of each compression begins
+_OPENERS: dict[bytes, Callable[[BinaryIO], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"\x5d\0\0": lzma.LZMAFile,
+}
 
-class _Member(tarfile.TarInfo):
-    """Names and comments of members stay small: tarfile holds them in memory."""
 
-    @classmethod
-    def frombuf(cls, *arguments: Any) -> Any:
-        found = super().frombuf(*arguments)
-        if found.size > _MOST_DESCRIBED and not found.isreg():
-            raise exceptions.InvalidArchive(f"a member is described by {found.size} bytes")
-        return found
+class _Described:
+    """The file below a tarfile while it lists members. tarfile holds names and comments in memory, and reads
+    nothing else. Between two members it may read _MOST_DESCRIBED bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        opener = next((opener for start, opener in _OPENERS.items() if content.startswith(start)), None)
+        self.file: Any = opener(BytesIO(content)) if opener else BytesIO(content)
+        self.left: Optional[int] = _MOST_DESCRIBED  #: None: no limit
+
+    def read(self, size: int = -1) -> bytes:
+        if self.left is not None:
+            if not 0 <= size <= self.left:
+                raise exceptions.InvalidArchive(f"a member is described by more than {_MOST_DESCRIBED} bytes")
+            self.left -= size
+        return bytes(self.file.read(size))
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        return int(self.file.seek(place, whence))
+
+    def tell(self) -> int:
+        return int(self.file.tell())
 
 
 def _check(bytes_: int, members: int) -> None:
@@ -49,12 +72,14 @@ def _is_plain(member: tarfile.TarInfo, folder: Path) -> bool:
     return inside and (member.isreg() or member.isdir())
 
 
-def _unpack_tar(archive: tarfile.TarFile, folder: Path) -> None:
+def _unpack_tar(archive: tarfile.TarFile, source: _Described, folder: Path) -> None:
     members, total = [], 0
     for member in archive:  # before the bytes of this one are read
+        source.left = _MOST_DESCRIBED
         total += member.size
         members.append(member)
         _check(total, len(members))
+    source.left = None
     if hasattr(tarfile, "data_filter"):
         archive.extractall(folder, filter="data")
         return
@@ -80,8 +105,9 @@ def _unpack_zip(archive: zipfile.ZipFile, folder: Path) -> None:
 def _unpack(content: bytes, url: str, folder: Path) -> None:
     try:
         try:
-            with tarfile.open(mode="r:*", fileobj=BytesIO(content), tarinfo=_Member) as archive:
-                return _unpack_tar(archive, folder)
+            source = _Described(content)
+            with tarfile.open(mode="r:", fileobj=source) as archive:  # type: ignore[call-overload]
+                return _unpack_tar(archive, source, folder)
         except tarfile.ReadError:
             pass
         if zipfile.is_zipfile(BytesIO(content)):
