@@ -13,7 +13,8 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.dirname(os.path.dirname(os.path.abspath(os.environ["PARITAS_BIN"])))
 DRIVER = os.path.join(BUILD, "tests", "ptx_driver", "libcuda.so.1")
-COMPILER = next(filter(shutil.which, ("clang", "gcc", "cc")), None)
+COMPILERS = list(filter(shutil.which, ("clang", "gcc", "cc")))
+COMPILER = COMPILERS[0] if COMPILERS else None
 sys.path.insert(0, HERE)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "tools"))
@@ -58,12 +59,12 @@ def text_of(body, threads=1):
     return FRAME.replace("THREADS", str(threads)).replace("BODY", body)
 
 
-def launch(folder, body, threads=1, blocks=1):
+def launch(folder, body, threads=1, blocks=1, compiler=COMPILER):
     """what the driver says about a kernel with this body"""
     path = folder / "tiny.ptx"
     path.write_text(text_of(body, threads))
     environment = dict(
-        os.environ, CC=COMPILER, PTX_CACHE=str(folder), PTX_LOOKS="1", PTX_OPTIONS="-O1", PTX_REPORT=""
+        os.environ, CC=compiler, PTX_CACHE=str(folder), PTX_LOOKS="1", PTX_OPTIONS="-O1", PTX_REPORT=""
     )
     command = [
         sys.executable,
@@ -190,6 +191,13 @@ def test_faults_are_seen(tmp_path, body, fault):
         assert done.returncode == 1 and fault in done.stderr, done.stderr
     else:
         assert done.returncode == 0, done.stderr
+
+
+@runs
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_store_into_a_table_is_told_whatever_compiled_it(tmp_path, compiler):
+    done = launch(tmp_path, "mov.u64 %rd4, four; st.global.u8 [%rd4], 0;", compiler=compiler)
+    assert done.returncode == 1 and "outside of its memory" in done.stderr, (done.returncode, done.stderr)
 
 
 @runs

@@ -334,7 +334,8 @@ def table(text):
         number = int(item[2:], 16) if item[:2].lower() in ("0d", "0f") else int(item, 0)
         raw += (number & (1 << 8 * size) - 1).to_bytes(size, "little")
     raw = raw.ljust(count * size, b"\0")
-    c = f"_Alignas({max(int(align or 1), 16)}) static const unsigned char {c_name(name)}[{len(raw)}]"
+    # a store into a table is a fault that the driver tells, and then happens: no `const`
+    c = f"_Alignas({max(int(align or 1), 16)}) static unsigned char {c_name(name)}[{len(raw)}]"
     return name, f"{c} = {{{', '.join(map(str, raw))}}};"
 
 
