@@ -43,6 +43,9 @@ cdef extern from "xla_ffi.h":
 #: since compiled programs may name them
 cdef list XLA_FUNCTIONS = []
 
+#: of the interface's version, which a function tells when it is registered
+cdef int XLA_MINOR = 0
+
 def xla_function(function):
     """Returns its index for XLA."""
     XLA_FUNCTIONS.append(function)
@@ -76,7 +79,7 @@ cdef void *answer_xla(xla_call *call) noexcept with gil:
     if call.extension != NULL and call.extension.type == XLA_METADATA:
         metadata = (<xla_metadata_extension *>call.extension).metadata
         metadata.version.major = 0
-        metadata.version.minor = call.api.version.minor if call.api != NULL else 3
+        metadata.version.minor = XLA_MINOR
         metadata.traits = 0
         return NULL
     try:
@@ -92,6 +95,8 @@ cdef void *answer_xla(xla_call *call) noexcept with gil:
         return call.api.make_error(&error)
 
 
-def xla_handler():
-    """For JAX to register."""
+def xla_handler(int minor):
+    """For JAX to register; the interface is version 0 with this minor number."""
+    global XLA_MINOR
+    XLA_MINOR = minor
     return PyCapsule_New(<void *>answer_xla, NULL, NULL)

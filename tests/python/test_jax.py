@@ -167,6 +167,18 @@ def test_callbacks_answer_what_foreign_functions_do(session, rows, monkeypatch):
         assert np.array_equal(one, other)
 
 
+def test_a_jaxlib_whose_version_is_not_known_is_not_registered_with(monkeypatch, tmp_path):
+    """It might refuse the functions when they are called, which is too late for jax.pure_callback."""
+    folder = tmp_path / "xla" / "ffi" / "api"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(jax.ffi, "include_dir", lambda: str(tmp_path))
+    assert not paritas.jax.session._register()
+    (folder / "c_api.h").write_text("#define XLA_FFI_API_MAJOR 1\n#define XLA_FFI_API_MINOR 0\n")
+    assert not paritas.jax.session._register()
+    (folder / "c_api.h").write_text("#define XLA_FFI_API_MAJOR 0\n#define XLA_FFI_API_MINOR 7\n")
+    assert paritas.jax.session._interface() == 7
+
+
 def test_float32(session, rows):
     wide_value, wide_slope = jax.value_and_grad(lambda signal: session.q0(signal=signal))(rows[1])
     jax.config.update("jax_enable_x64", False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any, Callable, Sequence
 
 import jax
@@ -19,9 +21,19 @@ _WIDTH = 1 + len(ROW_ARGUMENTS)  # `at` and the row arguments
 Flags = tuple[bool, ...]
 
 
+def _interface() -> int:
+    """The version of XLA's interface that this jaxlib speaks, 0 with this minor number. Its headers say it; a
+    jaxlib may refuse functions of a newer one only when they are called."""
+    path = Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
+    major, minor = re.findall(r"^#define XLA_FFI_API_M(?:AJ|IN)OR (\d+)", path.read_text("utf-8"), re.M)
+    if major != "0":
+        raise NotImplementedError("structures of another layout")
+    return int(minor)
+
+
 def _register() -> bool:
     try:
-        jax.ffi.register_ffi_target(_TARGET, _engine.xla_handler(), platform="cpu")
+        jax.ffi.register_ffi_target(_TARGET, _engine.xla_handler(_interface()), platform="cpu")
         return True
     except Exception:  # jaxlib has another calling convention
         return False
