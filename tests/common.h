@@ -35,6 +35,15 @@ static inline void close_by(double a, double b, double tolerance, const char *fi
         if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context)); \
     } while (0)
 
+/* Ends the case as skipped. tests/run counts cases by their reasons. */
+_Noreturn void skip_because(const char *reason);
+/* A helper notes why something is not here; the case is then skipped for this reason. */
+void note_absence(const char *reason);
+_Noreturn void skip_absent(void);
+/* Material for tests that lies beside some copies of this folder. */
+#define PUBLISHED_ABSENT "there are no published analyses beside this copy"
+#define CASES_ABSENT "there is no shared/losscone/cases.json beside this copy"
+
 /* A context with these options. NULL: this build or this processor lacks that instruction set. */
 static inline paritas_context *open_if_built(paritas_options options)
 {
@@ -42,6 +51,7 @@ static inline paritas_context *open_if_built(paritas_options options)
     const paritas_status status = paritas_open(&options, &context);
     if (status == PARITAS_OK) return context;
     assert_int_equal(status, PARITAS_NO_DEVICE);
+    note_absence(paritas_error_message(context));
     paritas_close(context);
     return NULL;
 }

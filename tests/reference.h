@@ -19,7 +19,7 @@ static inline paritas_context *open_context(const char *isa, unsigned precision,
     options.lanes = lanes;
     paritas_context *context;
     if (paritas_open(&options, &context) == PARITAS_OK) return context;
-    print_message("%s in f%u: %s\n", isa ? isa : "best", precision, paritas_error_message(context));
+    note_absence(paritas_error_message(context));
     paritas_close(context);
     return NULL;
 }
@@ -32,7 +32,7 @@ static inline const struct json *read_case(paritas_context *context, const char 
     FILE *file = fopen(path, "rb");
     if (!file) {
         paritas_close(context);
-        skip();
+        skip_because(CASES_ABSENT);
     }
     fclose(file);
     ASSERT_OK(context, json_read_file(context, path, document));

@@ -9,8 +9,7 @@ TEST(a_model_stays_on_the_device)
     char reason[512];
     paritas_context *context = open_on("cuda", 64, 0, reason);
     if (!context) {
-        print_message("%s\n", reason);
-        skip();
+        skip_because(reason);
     }
     struct fixture f = make_fixture(small_workspace, NULL, NULL);
     /* of the self-test */

@@ -63,8 +63,7 @@ TEST(a_known_architecture_gets_machine_code_a_later_one_ptx)
     make_machine(&m, 90, "hf_draw");
     if (!m.state.nvrtc_version) {
         free_machine(&m);
-        print_message("there is no NVRTC\n");
-        skip();
+        skip_because("there is no NVRTC");
     }
     print_message("NVRTC %d.%d\n", m.state.nvrtc_version / 1000, m.state.nvrtc_version / 10 % 100);
     char *binary = compile(&m, &size);
@@ -88,7 +87,7 @@ TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
     make_machine(&m, 90, "hf_draw");
     if (!m.state.nvrtc_version) {
         free_machine(&m);
-        skip();
+        skip_because("there is no NVRTC");
     }
     char *mistake = strstr(m.text, "model_prepare(MODEL_PARAMETERS)");
     assert_non_null(mistake);

@@ -92,7 +92,7 @@ TEST(lbfgsb_agrees_with_newton_on_published_analyses)
     assert_true(tally.models > 0);
     if (absent) {
         print_message("%zu analyses are not here\n", absent);
-        skip();
+        skip_because(PUBLISHED_ABSENT);
     }
 }
 
@@ -269,7 +269,7 @@ TEST(a_population_agrees_with_newton_on_small_models)
     }
     if (absent) {
         print_message("%zu analyses are not here\n", absent);
-        skip();
+        skip_because(PUBLISHED_ABSENT);
     }
 }
 

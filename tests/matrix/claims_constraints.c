@@ -100,7 +100,7 @@ CLAIM(slopes_and_curvatures_are_differences)
     const bool f64 = cell->target->precision == 64;
     const double step = f64 ? 0x1p-13 : 0x1p-8, tolerance = f64 ? 1e-5 : 1e-2;
     paritas_context *context = target_open(cell->target);
-    if (!context) skip();
+    if (!context) skip_absent();
     const uint64_t launches = context->device->launches;
     struct fixture f = make_laws();
     const size_t n = f.n_parameters, rows = 2 * n + 1;
@@ -139,7 +139,7 @@ CLAIM(draws_have_the_slopes_and_curvatures_of_their_laws)
     enum { TOYS = 4000 / SHARE };
     const struct cell *cell = *state;
     paritas_context *context = target_open(cell->target);
-    if (!context) skip();
+    if (!context) skip_absent();
     struct fixture f = make_laws();
     const size_t n = f.n_parameters;
     double *point = make_array(n, sizeof *point), *expected = make_array(f.n_data, sizeof *expected),

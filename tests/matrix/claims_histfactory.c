@@ -153,7 +153,7 @@ static void ask(const struct cell *cell, paritas_context *context, unsigned part
 static void compare(const struct cell *cell, unsigned parts)
 {
     const struct source *source = cell->subject;
-    if (source->published && !is_here(source->published)) skip();
+    if (source->published && !is_here(source->published)) skip_because(PUBLISHED_ABSENT);
     matrix_compare(cell, ask, parts);
 }
 

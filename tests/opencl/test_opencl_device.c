@@ -22,7 +22,7 @@ static bool open_small(struct fixture *f, const char *device, unsigned workers)
     options.cache = kernel_cache_folder();
     paritas_context *context;
     const paritas_status status = paritas_open(&options, &context);
-    if (status != PARITAS_OK) print_message("%s\n", paritas_error_message(context));
+    if (status != PARITAS_OK) note_absence(paritas_error_message(context));
     paritas_close(context);
     if (status == PARITAS_NO_DEVICE) return false;
     *f = make_fixture(small_workspace, &options, NULL);
@@ -49,7 +49,7 @@ static opencl_memory create_small_buffer(opencl_context context, uint64_t flags,
 TEST(memory_runs_out)
 {
     struct fixture b;
-    if (!open_small(&b, "opencl", 8)) skip();
+    if (!open_small(&b, "opencl", 8)) skip_absent();
     struct accelerator *accelerator = b.context->device->state;
     struct opencl_state *driver = accelerator->state;
     const size_t rows = 9;
@@ -97,7 +97,7 @@ static opencl_code tell_four(opencl_kernel kernel, opencl_device device, uint32_
 TEST(work_group_too_large_for_an_entry)
 {
     struct fixture b;
-    if (!open_small(&b, "opencl", 16)) skip();
+    if (!open_small(&b, "opencl", 16)) skip_absent();
     struct accelerator *accelerator = b.context->device->state;
     struct opencl_state *driver = accelerator->state;
     const struct paritas_family *family = paritas_model_frozen(b.model)->family;
@@ -128,7 +128,7 @@ static int stop_at_once(void *user, uint64_t done, uint64_t total)
 TEST(cancelled)
 {
     struct fixture b;
-    if (!open_small(&b, "opencl", 1)) skip();
+    if (!open_small(&b, "opencl", 1)) skip_absent();
     uint64_t done = 0;
     b.context->progress = stop_at_once;
     b.context->progress_user = &done;
@@ -150,7 +150,7 @@ TEST(cancelled)
 TEST(counted)
 {
     struct fixture b;
-    if (!open_small(&b, "opencl:0", 0)) skip();
+    if (!open_small(&b, "opencl:0", 0)) skip_absent();
     paritas_release(&b.context->allocator, b.context->cache);
     b.context->cache = NULL;
     double nll;
@@ -179,7 +179,7 @@ TEST(no_such_device)
 TEST(work_group_too_large)
 {
     struct fixture b;
-    if (!open_small(&b, "opencl", 0)) skip();
+    if (!open_small(&b, "opencl", 0)) skip_absent();
     free_fixture(&b);
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     paritas_context *context;
