@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PIECE 1024 /* points of a wave at once */
+
 static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,
                                   const unsigned char *fixed)
 {
@@ -35,18 +37,23 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
     return fit_profile(infer, profile, infer->base.fixed);
 }
 
-static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
+/* A piece of a wave: points without an answer yet. */
+struct piece {
+    paritas_job *jobs;
+    paritas_fit_result *results;
+    double *starts, *room;
+};
+
+static paritas_status fit_piece(struct infer *infer, const struct piece *piece, size_t n,
+                                struct infer_point *const *points, double *fitted)
 {
-    size_t p = infer->n_parameters;
-    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
-    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
-    double *starts = infer_reals(infer, n, p), *fitted = infer_reals(infer, n, p);
-    TRY(infer_memory(infer));
-    TRY(infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts));
+    const size_t p = infer->n_parameters;
+    paritas_job *jobs = piece->jobs;
+    TRY(infer_choose_starts(infer, n, (const struct infer_point *const *)points, piece->room, piece->starts));
     for (size_t i = 0; i < n; i++) {
         jobs[i] = infer->base;
         jobs[i].data = points[i]->profile->data;
-        jobs[i].start = starts + i * p;
+        jobs[i].start = piece->starts + i * p;
         if (i > 0 && infer_same_parameters(points[i], points[i - 1])) {
             jobs[i].fixed = jobs[i - 1].fixed;
             continue;
@@ -57,15 +64,32 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
     TRY(fit_run(infer->context, infer->model, &near, n, jobs,
-                &(paritas_fit_answers){.results = results, .parameters = fitted}));
+                &(paritas_fit_answers){.results = piece->results, .parameters = fitted}));
     for (size_t i = 0; i < n; i++) {
-        points[i]->status = points[i]->place ? infer_place_status(infer, (ptrdiff_t)points[i]->parameter[0],
-                                                                  results[i].status)
-                                             : results[i].status;
-        points[i]->iterations = results[i].iterations;
-        points[i]->twice_nll = results[i].twice_nll;
+        const paritas_fit_status status = piece->results[i].status;
+        points[i]->status = points[i]->place
+                                ? infer_place_status(infer, (ptrdiff_t)points[i]->parameter[0], status)
+                                : status;
+        points[i]->iterations = piece->results[i].iterations;
+        points[i]->twice_nll = piece->results[i].twice_nll;
         points[i]->parameters = fitted + i * p;
     }
+    return PARITAS_OK;
+}
+
+/* In pieces: a ranking of thousands of parameters has no room for all starts beside all ends. */
+static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
+{
+    const size_t p = infer->n_parameters, most = n < PIECE ? n : PIECE;
+    const struct piece piece = {.jobs = infer_array(infer, most, sizeof *piece.jobs),
+                                .results = infer_array(infer, most, sizeof *piece.results),
+                                .starts = infer_reals(infer, most, p),
+                                .room = infer_reals(infer, infer_starts_room(infer, most), 1)};
+    double *fitted = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    for (size_t first = 0; first < n; first += PIECE)
+        TRY(fit_piece(infer, &piece, n - first < PIECE ? n - first : PIECE, points + first,
+                      fitted + first * p));
     return PARITAS_OK;
 }
 

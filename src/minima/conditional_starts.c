@@ -137,15 +137,18 @@ void infer_interpolate_start(const struct infer *infer, const struct infer_point
 
 enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
 
+size_t infer_starts_room(const struct infer *infer, size_t n)
+{
+    return CANDIDATES * n * (infer->n_parameters + 1) + infer->n_parameters;
+}
+
 /* The lowest of: free fit or neighbours' prediction, first-order response, job's start. A prediction saves
  * an iteration or more, but may leave the domain. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
-                                   double *starts)
+                                   double *room, double *starts)
 {
     size_t p = infer->n_parameters;
-    double *rows = infer_reals(infer, CANDIDATES * n, p), *values = infer_reals(infer, CANDIDATES * n, 1),
-           *response = infer_reals(infer, p, 1);
-    TRY(infer_memory(infer));
+    double *rows = room, *values = rows + CANDIDATES * n * p, *response = values + CANDIDATES * n;
     for (size_t i = 0; i < n; i++) {
         double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
                *suggested = plain + SUGGESTED * p;

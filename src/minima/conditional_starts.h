@@ -21,6 +21,7 @@ void infer_mix_points(const struct infer *infer, size_t n, const double *const *
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance);
 
-/* A row of n_parameters for each point. */
+/* A row of n_parameters for each point. `room`: as many elements as infer_starts_room says. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
-                                   double *starts);
+                                   double *room, double *starts);
+size_t infer_starts_room(const struct infer *infer, size_t n);

@@ -18,6 +18,7 @@
 #define LOST_FIT 30          /* its usual start was far from any minimum */
 #define CONTINUATION_STEPS 4 /* to a tested value */
 #define POOL_MOST 32
+#define MENDED_FROM 32   /* ends of other fits, for a fit without one: a ranking has thousands */
 #define SEARCHED_MOST 8  /* fits of a data set at once, */
 #define SEARCHED_LARGE 3 /* of a large model */
 #define CHECK_LEAST 6    /* random starts of the first data set, */
@@ -144,21 +145,51 @@ static paritas_status try_pool(struct search *search)
     return search_run_attempts(search, n, attempts);
 }
 
+/* How far the ends of another fit may be: one that holds the same parameters is nearer than any other. */
+static double apart(const struct search *search, size_t i, size_t j)
+{
+    const struct infer_point *a = search->targets[i].point, *b = search->targets[j].point;
+    const double places = fabs((double)i - (double)j);
+    if (!a || !b) return 0.0; /* the free fit is every fit's neighbour */
+    return infer_same_parameters(a, b) ? places : places + (double)search->n;
+}
+
+/* The nearest fits with an end, at most MENDED_FROM, in the order of the targets. */
+static size_t nearest_ends(const struct search *search, size_t i, size_t *nearest)
+{
+    double least[MENDED_FROM];
+    size_t n = 0, found = 0;
+    for (size_t j = 0; j < search->n; j++) {
+        if (search->targets[j].status != PARITAS_FIT_CONVERGED) continue;
+        const double distance = apart(search, i, j);
+        if (n == MENDED_FROM && !(distance < least[n - 1])) continue;
+        size_t at = n < MENDED_FROM ? n++ : n - 1;
+        for (; at > 0 && distance < least[at - 1]; at--) least[at] = least[at - 1];
+        least[at] = distance;
+    }
+    for (size_t j = 0; j < search->n && found < n; j++)
+        if (search->targets[j].status == PARITAS_FIT_CONVERGED && apart(search, i, j) <= least[n - 1])
+            nearest[found++] = j;
+    return found;
+}
+
 /* Fits without an end start where others ended, and where the job does. `plain`: conditional fits with an end
  * start there, too, so that no answer is above the plain fit. */
 static paritas_status mend(struct search *search, bool plain)
 {
-    struct attempt *attempts = infer_array(search->infer, (search->n + 1) * search->n, sizeof *attempts);
-    size_t n = 0;
+    size_t nearest[MENDED_FROM], n = 0, most = search->n;
+    for (size_t i = 0; i < search->n; i++)
+        if (search->targets[i].status != PARITAS_FIT_CONVERGED) most += MENDED_FROM;
+    struct attempt *attempts = infer_array(search->infer, most, sizeof *attempts);
     TRY(infer_memory(search->infer));
     for (size_t i = 0; i < search->n; i++) {
         struct target *s = &search->targets[i];
         const bool converged = s->status == PARITAS_FIT_CONVERGED;
         if (s->is_lowest || (converged && !(plain && s->point))) continue;
         attempts[n++] = (struct attempt){s, search->infer->base.start};
-        for (size_t j = 0; j < search->n && !converged; j++)
-            if (search->targets[j].status == PARITAS_FIT_CONVERGED)
-                attempts[n++] = (struct attempt){s, search->targets[j].parameters};
+        const size_t near = converged ? 0 : nearest_ends(search, i, nearest);
+        for (size_t k = 0; k < near; k++)
+            attempts[n++] = (struct attempt){s, search->targets[nearest[k]].parameters};
     }
     return search_run_attempts(search, n, attempts);
 }

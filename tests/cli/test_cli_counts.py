@@ -112,3 +112,51 @@ def test_rankings_and_minos_errors_cost_what_they_may(name):
     poi = poi_of(path)
     commands = (("ranking",), ("fit", "--minos", poi))
     check_costs(path, commands, COSTS_OF_PROFILES[name])
+
+
+def many_gammas(path, channels, bins, edge=True):
+    """A workspace with a gamma for each bin. `edge`: no fit with slide = -1 is in the domain."""
+    document = {"version": "1.0.0", "channels": [], "observations": []}
+
+    def add(name, data, samples):
+        document["channels"].append({"name": name, "samples": samples})
+        document["observations"].append({"name": name, "data": data})
+
+    for c in range(channels):
+        signal = [1.0 + (7 * b + c) % 5 for b in range(bins)]
+        other = [20.0 + (11 * b + 3 * c) % 60 for b in range(bins)]
+        stat = {"name": f"stat{c}", "type": "staterror", "data": [0.05 * x for x in other]}
+        norm = {"name": "norm", "type": "normsys", "data": {"lo": 0.9, "hi": 1.1}}
+        mu = {"name": "mu", "type": "normfactor", "data": None}
+        observed = [float(round(s + o + (b * b % 7 - 3))) for b, (s, o) in enumerate(zip(signal, other))]
+        samples = [
+            {"name": "signal", "data": signal, "modifiers": [mu]},
+            {"name": "other", "data": other, "modifiers": [norm, stat]},
+        ]
+        add(f"c{c}", observed, samples)
+    if edge:
+        slide = {"name": "slide", "type": "histosys", "data": {"lo_data": [-5.0], "hi_data": [25.0]}}
+        add("edge", [10.0], [{"name": "only", "data": [10.0], "modifiers": [slide]}])
+    document["measurements"] = [{"name": "m", "config": {"poi": "mu", "parameters": []}}]
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_one_failed_fit_of_a_ranking_is_not_tried_from_all_the_others(tmp_path):
+    """Four fits for each entry, and a bounded number for the one without a minimum."""
+    for channels in (2, 8):
+        path = many_gammas(tmp_path / "w.json", channels, 25)
+        answer = run("ranking", path, "--json")
+        entries = json.loads(answer.stdout)["entries"]
+        assert [e["name"] for e in entries if e["status"] != "converged"] == ["slide"]
+        assert "the fit with slide = -1 ended outside the domain" in answer.stderr
+        slide = entries[[e["name"] for e in entries].index("slide")]
+        assert slide["prefit_down"] is None and slide["prefit_up"] is not None
+        assert cost("ranking", path)[0] <= 4 * len(entries) + 90, channels
+
+
+def test_gammas_are_solved_for_one_by_one_in_conditional_fits_too(tmp_path):
+    """Their whole covariance has 600^2 elements: Newton's method is cheaper, and no fit uses it."""
+    path = many_gammas(tmp_path / "w.json", 6, 100, edge=False)
+    done = run("scan", path, "--par", "mu=0:2:21", "--counts", "--json", "--device", "cpu")
+    assert "gradients: 0," in done.stderr.splitlines()[-1], done.stderr
