@@ -26,8 +26,10 @@
  * Rules for every function:
  *   - It returns PARITAS_OK (0) or a negative status. paritas_error_message(context) then says what happened,
  *     with file and place if there is one. The outcome of a single fit is never an error: it is in
- *     results[i].status. A pointer that is NULL where the header does not allow it is
- *     PARITAS_INVALID_ARGUMENT, with its name.
+ *     results[i].status.
+ *   - An argument that may be NULL is marked PARITAS_OR_NULL, and its comment says what NULL means. So may
+ *     an array of no elements. Any other NULL is PARITAS_INVALID_ARGUMENT, with the argument's name. A
+ *     function without a status answers NULL, 0 or NaN to it, or does nothing.
  *   - The library prints nothing and never exits. It touches no locale, signal, environment variable or
  *     rounding mode. It starts a process only to try a driver: for paritas_list_devices, for device "auto",
  *     and, if there is a cache, for any device except "cpu". Its one global variable is a counter that

@@ -87,8 +87,9 @@ typedef struct paritas_options {
  * the arguments are their values, NULL if not set. PARITAS_CACHE is taken as it is; "" means none. Otherwise
  * the folder is $XDG_CACHE_HOME/paritas or ~/.cache/paritas, on macOS ~/Library/Caches/paritas. Returns
  * `path`. NULL: none, or it does not fit. */
-PARITAS_API const char *paritas_cache_folder(const char *paritas_cache, const char *xdg_cache_home,
-                                             const char *home, size_t room, char *path);
+PARITAS_API const char *paritas_cache_folder(const char *PARITAS_OR_NULL paritas_cache,
+                                             const char *PARITAS_OR_NULL xdg_cache_home,
+                                             const char *PARITAS_OR_NULL home, size_t room, char *path);
 
 /* A small compressed file (gzip, NPZ, ROOT) could take all memory. It is refused if it unpacks to more than
  * so many MiB, which are also more than so many times its own bytes. */
@@ -97,12 +98,14 @@ PARITAS_API const char *paritas_cache_folder(const char *paritas_cache, const ch
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran out),
  * so that its message can be read. Close it even then. */
-PARITAS_API paritas_status paritas_open(const paritas_options *options, paritas_context **context);
+PARITAS_API paritas_status paritas_open(const paritas_options *PARITAS_OR_NULL options,
+                                        paritas_context **context);
 /* Closes a context; its message and names go with it. NULL is a no-op. Pass a closed context to no function,
  * not even to this one: like memory after free(), it is not checked. Set the pointer to NULL, which other
  * functions refuse. */
 PARITAS_API void paritas_close(paritas_context *context);
-/* Details of the last failure; "" if there was none. Valid until the next call with this context. */
+/* Details of the last failure; "" if there was none. Valid until the next call with this context. NULL has a
+ * message of its own, which names `context`. */
 PARITAS_API const char *paritas_error_message(const paritas_context *context);
 PARITAS_API const char *paritas_device_name(const paritas_context *context); /* in use: "cpu", "opencl:0" */
 /* Of the device in use: processor, driver, compiler. */

@@ -29,15 +29,16 @@ typedef struct paritas_datacard_options {
  * as the card names them, then beside the card. INVALID_INPUT, as FILE:LINE:COLUMN: a wrong card, or a kind
  * of line that is not read. NOT_FOUND: a mask that is no channel. Freed by paritas_workspace_free. */
 PARITAS_API paritas_status paritas_datacard_read(paritas_context *context, const char *path,
-                                                 const paritas_datacard_options *options,
+                                                 const paritas_datacard_options *PARITAS_OR_NULL options,
                                                  paritas_workspace **workspace);
 /* Reads a card from memory. `label` names it in messages. Histograms are looked for in the label's folder. */
 PARITAS_API paritas_status paritas_datacard_parse(paritas_context *context, const char *text, size_t length,
-                                                  const char *label, const paritas_datacard_options *options,
+                                                  const char *PARITAS_OR_NULL label,
+                                                  const paritas_datacard_options *PARITAS_OR_NULL options,
                                                   paritas_workspace **workspace);
 /* Reads a JSON document or a card, as the file's first character tells: { and [ begin JSON. */
 PARITAS_API paritas_status paritas_document_read(paritas_context *context, const char *path,
-                                                 const paritas_datacard_options *options,
+                                                 const paritas_datacard_options *PARITAS_OR_NULL options,
                                                  paritas_workspace **workspace);
 /* Nonzero: the file begins as a card does, not as JSON. */
 PARITAS_API int paritas_is_datacard(const char *path);
@@ -47,8 +48,9 @@ PARITAS_API int paritas_is_datacard(const char *path);
  * INVALID_INPUT, with the place: a wrong card, or one name with two laws. INVALID_ARGUMENT: two channels of
  * one name, a process that is a signal in one card alone. Freed by paritas_text_free. */
 PARITAS_API paritas_status paritas_datacard_combine(paritas_context *context, size_t n,
-                                                    const char *const *labels, const char *const *paths,
-                                                    const char *folder, char **text);
+                                                    const char *PARITAS_OR_NULL const *PARITAS_OR_NULL labels,
+                                                    const char *const *paths,
+                                                    const char *PARITAS_OR_NULL folder, char **text);
 /* Lists parameters that have another name or scale in Combine. The document is an object with Combine's names
  * as keys: {"name": NAME, "scale": s, "offset": o}. The value is s * Combine's value + o. Free it. */
 PARITAS_API paritas_status paritas_datacard_names(paritas_context *context,

@@ -65,8 +65,8 @@ typedef struct paritas_day_share {
  * as a day, or no cell of the day has a flux. The message has the reason. Free the day with
  * paritas_er_day_free. */
 PARITAS_API paritas_status paritas_day_read(paritas_context *context, const paritas_day *files,
-                                            const paritas_er_options *options, paritas_day_share *shares,
-                                            paritas_er_day **day);
+                                            const paritas_er_options *PARITAS_OR_NULL options,
+                                            paritas_day_share *shares, paritas_er_day **day);
 /* Joins n days of one date that are in memory, in the same way. The parts stay as they are. */
 PARITAS_API paritas_status paritas_day_join(paritas_context *context, size_t n,
                                             const paritas_er_day *const *parts, paritas_day_share *shares,
@@ -157,19 +157,22 @@ typedef struct paritas_day_sweeps {
 /* Gives the day its geometry, masks cells and rows, finds backgrounds, and computes pitch angles and
  * normalised fluxes. Changes the day. `options` and `sources` may be NULL. Free with paritas_day_sweeps_free,
  * before the context is closed. */
-PARITAS_API paritas_status paritas_day_prepare(paritas_context *context, const paritas_day_options *options,
-                                               const paritas_day_sources *sources, paritas_er_day *day,
-                                               paritas_day_sweeps **sweeps);
+PARITAS_API paritas_status paritas_day_prepare(paritas_context *context,
+                                               const paritas_day_options *PARITAS_OR_NULL options,
+                                               const paritas_day_sources *PARITAS_OR_NULL sources,
+                                               paritas_er_day *day, paritas_day_sweeps **sweeps);
 PARITAS_API void paritas_day_sweeps_free(paritas_day_sweeps *sweeps); /* NULL is a no-op */
 /* Fits kappa distributions to the incident electrons above the background. With PARITAS_POTENTIAL_SOURCE_AUTO
  * it also finds the spacecraft's potentials and gives them to day and sweeps. With other sources it lowers
  * the energies by the given potentials. */
-PARITAS_API paritas_status paritas_day_plasma(paritas_context *context, const paritas_day_options *options,
+PARITAS_API paritas_status paritas_day_plasma(paritas_context *context,
+                                              const paritas_day_options *PARITAS_OR_NULL options,
                                               paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* Subtracts backgrounds, makes channels, masks rows of few counts, and normalises again. Changes the day's
  * fluxes and reasons; `day` may be a copy of the day that was prepared. Fits of plasmas and the search for
  * beams need the fluxes as they were before. Call the method's mask, paritas_losscone_mask, afterwards. */
-PARITAS_API paritas_status paritas_day_count(paritas_context *context, const paritas_day_options *options,
+PARITAS_API paritas_status paritas_day_count(paritas_context *context,
+                                             const paritas_day_options *PARITAS_OR_NULL options,
                                              paritas_er_day *day, paritas_day_sweeps *sweeps);
 /* The arrays as fits take them. */
 PARITAS_API void paritas_day_sweeps_of(const paritas_er_day *day, const paritas_day_sweeps *sweeps,
@@ -217,8 +220,8 @@ typedef struct paritas_day_cause {
  *   first       number of the day's first sweep
  *   good        n: nonzero for good sweeps */
 PARITAS_API paritas_status paritas_day_find_cause(paritas_context *context,
-                                                  const paritas_day_options *options, unsigned responses,
-                                                  uint64_t first, paritas_er_day *day,
+                                                  const paritas_day_options *PARITAS_OR_NULL options,
+                                                  unsigned responses, uint64_t first, paritas_er_day *day,
                                                   paritas_day_sweeps *sweeps, const unsigned char *good,
                                                   paritas_day_cause *cause);
 
@@ -347,9 +350,10 @@ typedef struct paritas_truths {
  * and field lines. losscone: beam and response. Both options may be NULL. Fills the arrays of `truths`. Free
  * the day with paritas_er_day_free, also after a failure. */
 PARITAS_API paritas_status paritas_day_synthesize(paritas_context *context,
-                                                  const paritas_synthetic_options *options,
-                                                  const paritas_losscone_options *losscone, size_t n,
-                                                  const paritas_truths *truths, paritas_er_day **day);
+                                                  const paritas_synthetic_options *PARITAS_OR_NULL options,
+                                                  const paritas_losscone_options *PARITAS_OR_NULL losscone,
+                                                  size_t n, const paritas_truths *truths,
+                                                  paritas_er_day **day);
 
 #define PARITAS_DAYS_ENUMERATIONS(ENUMERATION)                                                           \
     ENUMERATION(paritas_potential_source, PARITAS_POTENTIAL_SOURCE_LIST,                                 \

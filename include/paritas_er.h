@@ -147,10 +147,12 @@ typedef struct paritas_er_options {
  * of 183 fields, damaged gzip data, and with `strict` the first damage by line. Damaged sweeps come after
  * damaged rows. */
 PARITAS_API paritas_status paritas_er_read(paritas_context *context, const char *path,
-                                           const paritas_er_options *options, paritas_er_day **day);
+                                           const paritas_er_options *PARITAS_OR_NULL options,
+                                           paritas_er_day **day);
 /* The same from memory, not compressed; `label` names it in messages. */
 PARITAS_API paritas_status paritas_er_parse(paritas_context *context, const char *text, size_t length,
-                                            const char *label, const paritas_er_options *options,
+                                            const char *label,
+                                            const paritas_er_options *PARITAS_OR_NULL options,
                                             paritas_er_day **day);
 /* A day of n sweeps to be filled, numbered from 1: all numbers NaN, all rows missing. */
 PARITAS_API paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas_er_day **day);
@@ -189,7 +191,7 @@ PARITAS_API int paritas_er_file_date(const char *path);
 
 /* Inclinations of the 88 cells from theta.tab (88 numbers). path NULL: the built-in order, +-11.25 (16 cells
  * each), +-33.75 (16), +-56.25 (8), +-78.75 (4), + before -, which may not be the archive's. */
-PARITAS_API paritas_status paritas_er_theta(paritas_context *context, const char *path,
+PARITAS_API paritas_status paritas_er_theta(paritas_context *context, const char *PARITAS_OR_NULL path,
                                             double theta[PARITAS_SWEEP_CELLS]);
 /* Solid angles, sr, of cells at these inclinations; NaN at an inclination that the instrument does not have.
  * Their sum is 4 pi. */
@@ -224,7 +226,8 @@ PARITAS_API void paritas_er_despun_axes(double right_ascension, double declinati
  * against it. If neither direction or both meet the Moon, polarity is 0 and the point NaN. latitude,
  * longitude (-180 to 180) of the point: may be NULL. */
 PARITAS_API void paritas_er_footpoint(const double position[3], const double field[3], double point[3],
-                                      int *polarity, double *latitude, double *longitude);
+                                      int *polarity, double *PARITAS_OR_NULL latitude,
+                                      double *PARITAS_OR_NULL longitude);
 
 /* A table of geometry: CSV with a header. The key of a row is one of
  *   spectrum   a spectrum number, with the day from a column `date` (YYYY-MM-DD) or else `utc`; without
@@ -244,7 +247,7 @@ PARITAS_API int paritas_er_geometry_has(const paritas_er_geometry *geometry, con
  * table lacks stay as they are. matched: how many sweeps it has; may be NULL. */
 PARITAS_API paritas_status paritas_er_geometry_apply(paritas_context *context,
                                                      const paritas_er_geometry *geometry, paritas_er_day *day,
-                                                     size_t *matched);
+                                                     size_t *PARITAS_OR_NULL matched);
 
 /* Records of the magnetometer from MAYYMMDD.TAB (PDS LP-L-MAG-4-SUMM-LUNARCRDS-5SEC), means over 5 s. They
  * have the field and the spacecraft's position in two frames around the Moon's centre. SEL turns with the
@@ -272,21 +275,23 @@ PARITAS_API void paritas_er_mag_free(paritas_er_mag *mag); /* NULL is a no-op */
  * needs the spin axis. Sweeps without a record stay as they are. fields: n x 3, the mean field during each
  * sweep in SEL; may be NULL. matched: sweeps with a record; may be NULL. */
 PARITAS_API paritas_status paritas_er_mag_apply(paritas_context *context, const paritas_er_mag *mag,
-                                                paritas_er_day *day, double *fields, size_t *matched);
+                                                paritas_er_day *day, double *PARITAS_OR_NULL fields,
+                                                size_t *PARITAS_OR_NULL matched);
 
 /* Geometry from NASA's SPICE. libcspice is loaded by this call; NO_DEVICE: it is not there. library: its
  * name; NULL: the usual ones. folder: all kernels (bsp, tpc, tls) in it are loaded, sorted by name. CSPICE's
  * state, its error handling included, belongs to the process: use one thread and one geometry at a time.
  * Bodies: Lunar Prospector -25, Moon 301, Sun 10; frame IAU_MOON, no aberration. */
 typedef struct paritas_er_spice paritas_er_spice;
-PARITAS_API paritas_status paritas_er_spice_open(paritas_context *context, const char *library,
-                                                 const char *folder, paritas_er_spice **spice);
+PARITAS_API paritas_status paritas_er_spice_open(paritas_context *context,
+                                                 const char *PARITAS_OR_NULL library, const char *folder,
+                                                 paritas_er_spice **spice);
 PARITAS_API void paritas_er_spice_close(paritas_er_spice *spice); /* NULL is a no-op */
 /* Fills the geometry of all sweeps: polarity row by row, the rest at the first row that is not masked. Sweeps
  * outside the kernels or the attitude stay NaN. uncovered: how many sweeps; may be NULL. */
 PARITAS_API paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er_spice *spice,
                                                   const paritas_er_attitude *attitude, paritas_er_day *day,
-                                                  size_t *uncovered);
+                                                  size_t *PARITAS_OR_NULL uncovered);
 
 /* ---- masks that need geometry or counts --------------------------------------------------------- */
 

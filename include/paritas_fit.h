@@ -164,14 +164,14 @@ typedef struct paritas_fit_answers {
  * INVALID_ARGUMENT: bounds that are no interval, or a start that is not finite or lies outside of them. The
  * message names the parameter and the job, counted from 0 ("job 3: ..."). */
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
-                                       const paritas_fit_options *options, size_t n, const paritas_job *jobs,
-                                       const paritas_fit_answers *answers);
+                                       const paritas_fit_options *PARITAS_OR_NULL options, size_t n,
+                                       const paritas_job *jobs, const paritas_fit_answers *answers);
 
 /* Fits a job from `point`, and goes on with Newton's steps in f64 until rounding ends them. These steps still
  * change the parameters, although twice the NLL stays the same. `point` (parameter_count) receives the
  * minimum. */
 PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
-                                              const paritas_job *job, double *point);
+                                              const paritas_job *PARITAS_OR_NULL job, double *point);
 
 /* A bin that makes the likelihood infinite or undefined: its rate is below 0, or 0 where something was
  * observed. */
@@ -184,13 +184,13 @@ typedef struct paritas_outside_bin {
 /* The bins outside the domain at one point. `data`: a data row; NULL: the model's. *n: how many there are;
  * the first `room` of them are in `bins`. None for a model without expectations. */
 PARITAS_API paritas_status paritas_find_outside(paritas_context *context, const paritas_model *model,
-                                                const double *point, const double *data, size_t room,
-                                                paritas_outside_bin *bins, size_t *n);
+                                                const double *point, const double *PARITAS_OR_NULL data,
+                                                size_t room, paritas_outside_bin *bins, size_t *n);
 /* The bins that hold a fit at the edge of its domain: nothing was observed, the rate is 0, and would be
  * negative beyond. As paritas_find_outside; rates that no parameter moves are left out. */
 PARITAS_API paritas_status paritas_find_edge(paritas_context *context, const paritas_model *model,
-                                             const double *point, const double *data, size_t room,
-                                             paritas_outside_bin *bins, size_t *n);
+                                             const double *point, const double *PARITAS_OR_NULL data,
+                                             size_t room, paritas_outside_bin *bins, size_t *n);
 /* Describes such a bin: "channel SR, bin 3 has the rate -1.27 where 13 were observed". `text`: room for
  * `room` bytes. */
 PARITAS_API void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text);
@@ -220,8 +220,8 @@ typedef struct paritas_minos_request {
 /* MINOS errors of one parameter: offsets[0] < 0 < offsets[1], where the profile of twice the NLL has risen by
  * 1. NaN where a bound or the edge of the domain comes first: `ends` says which. `job` may be NULL. */
 PARITAS_API paritas_status paritas_minos(paritas_context *context, const paritas_model *model,
-                                         const paritas_job *job, const paritas_minos_request *request,
-                                         double offsets[2]);
+                                         const paritas_job *PARITAS_OR_NULL job,
+                                         const paritas_minos_request *request, double offsets[2]);
 
 #define PARITAS_FIT_ENUMERATIONS(ENUMERATION)                                                               \
     ENUMERATION(paritas_fit_status, PARITAS_FIT_STATUS_LIST, "Outcome of a fit.")                           \

@@ -58,7 +58,8 @@ typedef enum paritas_quantity { PARITAS_QUANTITY_LIST(PARITAS_ENUMERATOR) } pari
  * converge, its curvature is not positive, or the model has kinks. */
 typedef struct paritas_shared_fits paritas_shared_fits;
 PARITAS_API paritas_status paritas_shared_fits_create(paritas_context *context, const paritas_model *model,
-                                                      const paritas_job *job, paritas_shared_fits **shared);
+                                                      const paritas_job *PARITAS_OR_NULL job,
+                                                      paritas_shared_fits **shared);
 PARITAS_API void paritas_shared_fits_free(paritas_shared_fits *shared); /* NULL is a no-op */
 
 #define PARITAS_GRADIENT_OPTIONS(OPTION, OTHER, S)                                                          \
@@ -116,9 +117,11 @@ typedef struct paritas_gradient {
  * a mu outside its bounds; derivatives by rows for another family of models; wrong data of the job itself.
  * Memory does not depend on n, except for the caller's arrays. */
 PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
-                                                 const paritas_gradient_options *options,
-                                                 const paritas_job *job, size_t n, const double *at,
-                                                 const double *data, const paritas_gradient *gradient);
+                                                 const paritas_gradient_options *PARITAS_OR_NULL options,
+                                                 const paritas_job *PARITAS_OR_NULL job, size_t n,
+                                                 const double *PARITAS_OR_NULL at,
+                                                 const double *PARITAS_OR_NULL data,
+                                                 const paritas_gradient *gradient);
 
 /* Data rows and directions. Start from PARITAS_GRADIENT_ROWS_DEFAULT. */
 typedef struct paritas_gradient_rows {
@@ -139,12 +142,10 @@ typedef struct paritas_gradient_rows {
  *              `statuses` are not written
  * The minimum moves by the implicit function theorem; parameters at their bounds stay there. The cost is one
  * pass over the model for each parameter and fit. All derivatives are 0 if q is 0. */
-PARITAS_API paritas_status paritas_differentiate_along(paritas_context *context, const paritas_model *model,
-                                                       const paritas_gradient_options *options,
-                                                       const paritas_job *job,
-                                                       const paritas_gradient_rows *rows,
-                                                       const paritas_gradient *gradient,
-                                                       const paritas_gradient *along);
+PARITAS_API paritas_status paritas_differentiate_along(
+    paritas_context *context, const paritas_model *model,
+    const paritas_gradient_options *PARITAS_OR_NULL options, const paritas_job *PARITAS_OR_NULL job,
+    const paritas_gradient_rows *rows, const paritas_gradient *gradient, const paritas_gradient *along);
 
 #define PARITAS_GRADIENT_ENUMERATIONS(ENUMERATION) \
     ENUMERATION(paritas_quantity, PARITAS_QUANTITY_LIST, "What can be differentiated.")

@@ -226,13 +226,14 @@ typedef struct paritas_kappa_result {
 
 /* Fits every spectrum; results: n. `options` may be NULL. */
 PARITAS_API paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra *spectra,
-                                             const paritas_kappa_options *options,
+                                             const paritas_kappa_options *PARITAS_OR_NULL options,
                                              paritas_kappa_result *results);
 /* What a fit minimises, at n_points points, the same for every spectrum. misfit: n x n_points, NaN where no
  * row is left. If the density is held at the estimate, the points' densities are not read. */
 PARITAS_API paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spectra *spectra,
-                                                const paritas_kappa_options *options, size_t n_points,
-                                                const paritas_kappa_plasma *points, double *misfit);
+                                                const paritas_kappa_options *PARITAS_OR_NULL options,
+                                                size_t n_points, const paritas_kappa_plasma *points,
+                                                double *misfit);
 /* The energy response of n_energies energies: n_energies x n_energies, row-major; relative width as in the
  * options. */
 PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, double response,
@@ -341,7 +342,7 @@ PARITAS_API double paritas_electron_current(const paritas_kappa_plasma *plasma, 
  * A/m^2. NaN at and below -(kappa - 1.5) T, where the plasma would be left without temperature. */
 PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size_t n,
                                                   const paritas_kappa_plasma *plasma,
-                                                  const paritas_potential_options *options,
+                                                  const paritas_potential_options *PARITAS_OR_NULL options,
                                                   size_t n_potentials, const double *potentials,
                                                   double *currents);
 
@@ -352,11 +353,10 @@ PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size
  * In sunlight electrons and photoelectrons balance between 0 and 150 V. In shade electrons, secondaries and
  * protons do. If electrons prevail at 0 V, the answer is the first stable potential below 0. Otherwise the
  * spacecraft charges up to the stable potential above 0. */
-PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
-                                                        const paritas_kappa_plasma *plasma,
-                                                        const double *covariance, const unsigned char *sunlit,
-                                                        const paritas_potential_options *options,
-                                                        paritas_potential *results);
+PARITAS_API paritas_status paritas_spacecraft_potential(
+    paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
+    const double *PARITAS_OR_NULL covariance, const unsigned char *sunlit,
+    const paritas_potential_options *PARITAS_OR_NULL options, paritas_potential *results);
 /* The same from spectra: fit, then potential. In sunlight the spectrum is fitted again and again with all
  * energies less the potential (rows at or below it are masked). A shifted kappa distribution is another kappa
  * distribution: the balance of currents tells the shift, a spectrum alone does not. In cold and tenuous
@@ -366,7 +366,8 @@ PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context
  * Options may be NULL. results: n. */
 PARITAS_API paritas_status paritas_spacecraft_potential_of_spectra(
     paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit,
-    const paritas_kappa_options *kappa, const paritas_potential_options *options, paritas_kappa_result *fits,
+    const paritas_kappa_options *PARITAS_OR_NULL kappa,
+    const paritas_potential_options *PARITAS_OR_NULL options, paritas_kappa_result *fits,
     paritas_potential *results);
 
 #define PARITAS_KAPPA_ENUMERATIONS(ENUMERATION)                                                     \

@@ -253,12 +253,13 @@ typedef struct paritas_losscone_result {
 
 /* Fits every sweep; results: n. `options` may be NULL. */
 PARITAS_API paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps,
-                                                const paritas_losscone_options *options,
+                                                const paritas_losscone_options *PARITAS_OR_NULL options,
                                                 paritas_losscone_result *results);
 
-/* The flags of a fit beside `other`, the fit of the same sweep with the other response; NULL: none. */
+/* The flags of a fit beside `other`, the fit of the same sweep with the other response; NULL: none. Without a
+ * result: PARITAS_QUALITY_NO_FIT. */
 PARITAS_API unsigned paritas_quality_flags(const paritas_losscone_result *result,
-                                           const paritas_losscone_result *other);
+                                           const paritas_losscone_result *PARITAS_OR_NULL other);
 /* The words of flags, joined by `+`: "ratio_at_bound+misfit"; "good" without flags. */
 #define PARITAS_QUALITY_TEXT 160
 PARITAS_API void paritas_quality_words(unsigned flags, char text[PARITAS_QUALITY_TEXT]);
@@ -291,11 +292,10 @@ typedef struct paritas_confidence {
  * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V, since the edges stay where they are.
  * The slope of a sweep comes from a least squares fit of U and ln r to its edges. An interval of half width h
  * gets the half width sqrt(h^2 + e^2), with e = slope potential_errors potential_error. */
-PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
-                                                       const paritas_losscone_options *options,
-                                                       const paritas_losscone_result *results,
-                                                       const double *thresholds, double step,
-                                                       paritas_confidence *sets);
+PARITAS_API paritas_status paritas_losscone_confidence(
+    paritas_context *context, const paritas_sweeps *sweeps,
+    const paritas_losscone_options *PARITAS_OR_NULL options, const paritas_losscone_result *results,
+    const double *PARITAS_OR_NULL thresholds, double step, paritas_confidence *sets);
 
 /* Thresholds for confidence sets of coverage `level`, by the parametric bootstrap. Each draw is the model at
  * the plateau's centre (with the best amplitude there) and noise of the size of the residuals. It is fitted
@@ -304,7 +304,7 @@ PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context,
  * boxes, the largest possible value is noted: the threshold may be too high, not too low. thresholds: n, NaN
  * where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
-                                                      const paritas_losscone_options *options,
+                                                      const paritas_losscone_options *PARITAS_OR_NULL options,
                                                       const paritas_losscone_result *results, unsigned draws,
                                                       double level, double *thresholds);
 
@@ -334,8 +334,8 @@ typedef struct paritas_losscone_sets {
  * bootstrap the method auto is halekas. Fits by differential evolution have no plateau: its ends are NaN.
  * results, confidence: n; confidence may be NULL without sets. */
 PARITAS_API paritas_status paritas_losscone_answer(paritas_context *context, const paritas_sweeps *sweeps,
-                                                   const paritas_losscone_options *options,
-                                                   const paritas_losscone_sets *sets,
+                                                   const paritas_losscone_options *PARITAS_OR_NULL options,
+                                                   const paritas_losscone_sets *PARITAS_OR_NULL sets,
                                                    paritas_losscone_result *results,
                                                    paritas_confidence *confidence);
 /* The options of one response, as paritas_losscone_answer takes them. */
@@ -346,32 +346,35 @@ PARITAS_API void paritas_losscone_options_of(const paritas_losscone_options *giv
 PARITAS_API int paritas_losscone_fitted(const paritas_losscone_result *result);
 /* The response that fits a sweep better: of the lesser deviance if both fits have one, else of the lesser
  * misfit. -1: one of them is NULL or has no numbers. */
-PARITAS_API int paritas_losscone_preferred(const paritas_losscone_result *hard,
-                                           const paritas_losscone_result *folded);
+PARITAS_API int paritas_losscone_preferred(const paritas_losscone_result *PARITAS_OR_NULL hard,
+                                           const paritas_losscone_result *PARITAS_OR_NULL folded);
 /* Quality of a sweep: of the preferred fit. If none is preferred, of the hard one, or of the other if that is
  * NULL. */
-PARITAS_API unsigned paritas_losscone_flags(const paritas_losscone_result *hard,
-                                            const paritas_losscone_result *folded);
+PARITAS_API unsigned paritas_losscone_flags(const paritas_losscone_result *PARITAS_OR_NULL hard,
+                                            const paritas_losscone_result *PARITAS_OR_NULL folded);
 
 /* The least misfit over r and A at each of n_potentials values of U, exact except for slivers of r below
  * 2e-6. misfit: n x n_potentials; ratio, amplitude: the same, or NULL. */
 PARITAS_API paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
-                                                    const paritas_losscone_options *options,
+                                                    const paritas_losscone_options *PARITAS_OR_NULL options,
                                                     size_t n_potentials, const double *potentials,
-                                                    double *misfit, double *ratio, double *amplitude);
+                                                    double *misfit, double *PARITAS_OR_NULL ratio,
+                                                    double *PARITAS_OR_NULL amplitude);
 
 /* ---- the model ---------------------------------------------------------------------------------- */
 
 /* The misfit of every sweep at every one of n_points points (U, r, A), cell by cell from the formula. misfit:
  * n x n_points, NaN where too few cells are left. cells: n, or NULL. The method auto is halekas here. */
 PARITAS_API paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
-                                                   const paritas_losscone_options *options, size_t n_points,
-                                                   const double *points, double *misfit, unsigned *cells);
+                                                   const paritas_losscone_options *PARITAS_OR_NULL options,
+                                                   size_t n_points, const double *points, double *misfit,
+                                                   unsigned *PARITAS_OR_NULL cells);
 /* The model of sweep k at points[k] (U, r, A): n x rows x cells. The sweeps' fluxes are not read. edge: n x
  * rows, the cone's angle alpha in degrees (hard response only), or NULL. */
 PARITAS_API paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps,
-                                                  const paritas_losscone_options *options,
-                                                  const double *points, double *model, double *edge);
+                                                  const paritas_losscone_options *PARITAS_OR_NULL options,
+                                                  const double *points, double *model,
+                                                  double *PARITAS_OR_NULL edge);
 /* Cosines of pitch angles, from directions of cells and the field in one frame.
  *   grid       rows and cells; NULL: 15 and 88
  *   theta      an inclination a cell, degrees
@@ -380,13 +383,14 @@ PARITAS_API paritas_status paritas_losscone_model(paritas_context *context, cons
  *   azimuth    n x rows x cells, degrees
  *   cosine     n x rows x cells; computed in f64 on every device */
 PARITAS_API paritas_status paritas_losscone_cosines(paritas_context *context, size_t n,
-                                                    const paritas_sweep_grid *grid, const double *theta,
-                                                    const double *field, const double *polarity,
+                                                    const paritas_sweep_grid *PARITAS_OR_NULL grid,
+                                                    const double *theta, const double *field,
+                                                    const double *PARITAS_OR_NULL polarity,
                                                     const double *azimuth, double *cosine);
 /* Normalises fluxes (n x rows x cells; grid NULL: 15 x 88). flux: measured, NaN where there is none.
  * normalised: may be flux. */
 PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
-                                                      const paritas_sweep_grid *grid,
+                                                      const paritas_sweep_grid *PARITAS_OR_NULL grid,
                                                       paritas_normalisation normalisation,
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
@@ -399,11 +403,11 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
  * spacecraft's potential count. channel: n x rows x 5, over the row's energy, falling; NaN where there is no
  * spectrum */
 PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *sweeps,
-                                                     const paritas_losscone_options *options,
+                                                     const paritas_losscone_options *PARITAS_OR_NULL options,
                                                      const double *flux, double *channel);
 /* Masks normalised fluxes that a method does not take (negative ones among them): they become NaN. */
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n,
-                                                 const paritas_sweep_grid *grid,
+                                                 const paritas_sweep_grid *PARITAS_OR_NULL grid,
                                                  paritas_losscone_method method, const double *cosine,
                                                  const double *flux, double *normalised);
 

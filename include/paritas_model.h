@@ -97,7 +97,8 @@ typedef struct paritas_model_options {
  * POI is carried by no modifier, the model has no POI; a POI in `options` must exist. Freed by
  * paritas_model_free. */
 PARITAS_API paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace,
-                                                const paritas_model_options *options, paritas_model **model);
+                                                const paritas_model_options *PARITAS_OR_NULL options,
+                                                paritas_model **model);
 PARITAS_API void paritas_model_free(paritas_model *model); /* NULL is a no-op */
 
 /* ---- written by a user -------------------------------------------------------------------------- */
@@ -209,8 +210,8 @@ PARITAS_API size_t paritas_model_template_count(const paritas_model *model);
  * have: tau of a shapesys, unless the measurement gives it. INVALID_ARGUMENT, with the place: a row that no
  * job may have. */
 PARITAS_API paritas_status paritas_model_fill_row(paritas_context *context, const paritas_model *model,
-                                                  const double *main_data, const double *templates,
-                                                  double *row);
+                                                  const double *PARITAS_OR_NULL main_data,
+                                                  const double *PARITAS_OR_NULL templates, double *row);
 
 /* ---- evaluation --------------------------------------------------------------------------------- */
 
@@ -229,7 +230,8 @@ typedef struct paritas_evaluate_answers {
  * and data row d. Derivatives are exact, not differences. A point outside the domain has NaN in its rows. */
 PARITAS_API paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model,
                                             size_t n_points, const double *points, size_t n_data,
-                                            const double *data, const paritas_evaluate_answers *answers);
+                                            const double *PARITAS_OR_NULL data,
+                                            const paritas_evaluate_answers *answers);
 /* Expected data rows: n_points rows of main, auxiliary data and the workspace's templates. */
 PARITAS_API paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model,
                                                  size_t n_points, const double *points, double *expected);
@@ -244,13 +246,14 @@ PARITAS_API paritas_status paritas_expected_by_sample(paritas_context *context, 
  * workspace's), of which only the templates are read. Rows of expected data carry them on, so they can be the
  * data of a job. */
 PARITAS_API paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *model,
-                                                    size_t n_points, const double *points, const double *data,
-                                                    double *expected);
+                                                    size_t n_points, const double *points,
+                                                    const double *PARITAS_OR_NULL data, double *expected);
 PARITAS_API paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *model,
-                                                        const double *point, const double *data,
-                                                        double *jacobian);
+                                                        const double *point,
+                                                        const double *PARITAS_OR_NULL data, double *jacobian);
 PARITAS_API paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *model,
-                                                         const double *point, const double *data,
+                                                         const double *point,
+                                                         const double *PARITAS_OR_NULL data,
                                                          double *expected);
 
 /* Derivatives by data rows. HistFactory models only (others: INVALID_ARGUMENT); always in f64. Point k
@@ -262,18 +265,21 @@ PARITAS_API paritas_status paritas_expected_by_sample_of(paritas_context *contex
  *              the sum over parameters p of direction[p] times the derivative by p
  * Either may be NULL, and `directions` where `along` is. A point outside the domain has NaN in its rows. */
 PARITAS_API paritas_status paritas_data_derivatives(paritas_context *context, const paritas_model *model,
-                                                    size_t n, const double *points, const double *data,
-                                                    const double *directions, double *gradient,
-                                                    double *along);
+                                                    size_t n, const double *points,
+                                                    const double *PARITAS_OR_NULL data,
+                                                    const double *directions,
+                                                    double *PARITAS_OR_NULL gradient,
+                                                    double *PARITAS_OR_NULL along);
 /* Pulls weights of expected data rows back to points and templates. `weights`: n data rows.
  *   by_points      n rows of parameter_count: sum over i of weights[i] times the derivative of expected[i] by
  *                  each parameter
  *   by_templates   n rows of template_count: the same by each template, weights of the templates included
  * Either may be NULL. */
 PARITAS_API paritas_status paritas_expected_pullback(paritas_context *context, const paritas_model *model,
-                                                     size_t n, const double *points, const double *data,
-                                                     const double *weights, double *by_points,
-                                                     double *by_templates);
+                                                     size_t n, const double *points,
+                                                     const double *PARITAS_OR_NULL data,
+                                                     const double *weights, double *PARITAS_OR_NULL by_points,
+                                                     double *PARITAS_OR_NULL by_templates);
 
 #define PARITAS_MODEL_ENUMERATIONS(ENUMERATION)                                                    \
     ENUMERATION(paritas_modifier, PARITAS_MODIFIER_LIST, "The modifiers of HistFactory.")          \

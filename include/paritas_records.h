@@ -53,6 +53,9 @@ extern "C" {
 #define PARITAS_API
 #endif
 
+/* Stands before the name of an argument that may be NULL (paritas.h). */
+#define PARITAS_OR_NULL
+
 /* A struct with its size set and everything else 0. Options have a PARITAS_..._DEFAULT as well. */
 #ifdef __cplusplus
 #define PARITAS_INIT(type) paritas_init<type>()

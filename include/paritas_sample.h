@@ -115,7 +115,8 @@ PARITAS_API size_t paritas_sample_state_size(const paritas_model *model);
  * start. INVALID_INPUT: a store that is damaged. UNREADABLE: the store. UNWRITABLE: the store, also where
  * another process uses it, or it is no regular file. */
 PARITAS_API paritas_status paritas_sample(paritas_context *context, const paritas_model *model,
-                                          const paritas_job *job, const paritas_sample_options *options,
+                                          const paritas_job *PARITAS_OR_NULL job,
+                                          const paritas_sample_options *PARITAS_OR_NULL options,
                                           const paritas_sample_answers *answers);
 
 /* ---- predictions -------------------------------------------------------------------------------- */

@@ -63,8 +63,8 @@ typedef struct paritas_simplify_options {
  * INVALID_ARGUMENT: options; no channel is left; a free parameter that nothing constrains, with its name.
  * NOT_CONVERGED: the fit, with its status. */
 PARITAS_API paritas_status paritas_simplify(paritas_context *context, const paritas_workspace *workspace,
-                                            const paritas_model_options *model_options,
-                                            const paritas_simplify_options *options,
+                                            const paritas_model_options *PARITAS_OR_NULL model_options,
+                                            const paritas_simplify_options *PARITAS_OR_NULL options,
                                             paritas_workspace **moments);
 
 #define PARITAS_SIMPLIFIED_LIST(ITEM)                                                                        \

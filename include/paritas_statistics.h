@@ -85,8 +85,9 @@ typedef struct paritas_hypotest_result {
 /* Asymptotic test of n values of mu. The free fit and the Asimov data are made once. A value beyond the upper
  * bound of the parameter of interest widens that bound for all. results: n. */
 PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const paritas_model *model,
-                                            const paritas_job *job, paritas_test_statistic statistic,
-                                            size_t n, const double *mu, paritas_hypotest_result *results);
+                                            const paritas_job *PARITAS_OR_NULL job,
+                                            paritas_test_statistic statistic, size_t n, const double *mu,
+                                            paritas_hypotest_result *results);
 
 /* The largest upper bound that a test gives a parameter of interest: 2^20 times the width of its bounds. */
 PARITAS_API double paritas_widest_bound(const paritas_model *model, size_t parameter);
@@ -144,7 +145,8 @@ typedef struct paritas_limit_result {
  * relative. A limit is the last crossing upward; a jump of CLs across the level is none. `request` may be
  * NULL. */
 PARITAS_API paritas_status paritas_limit(paritas_context *context, const paritas_model *model,
-                                         const paritas_job *job, const paritas_limit_request *request,
+                                         const paritas_job *PARITAS_OR_NULL job,
+                                         const paritas_limit_request *PARITAS_OR_NULL request,
                                          paritas_limit_result *result);
 
 /* ---- discovery ---------------------------------------------------------------------------------- */
@@ -164,7 +166,8 @@ typedef struct paritas_significance_result {
 } paritas_significance_result;
 
 PARITAS_API paritas_status paritas_significance(paritas_context *context, const paritas_model *model,
-                                                const paritas_job *job, paritas_significance_result *result);
+                                                const paritas_job *PARITAS_OR_NULL job,
+                                                paritas_significance_result *result);
 
 /* ---- profile likelihood ------------------------------------------------------------------------- */
 
@@ -198,7 +201,8 @@ typedef struct paritas_scan_request {
  * the statistic t_mu (arXiv:1007.1727, eq. 8) and p as its p-value. A value beyond the upper bound of a
  * parameter of interest widens that bound. */
 PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model,
-                                        const paritas_job *job, const paritas_scan_request *request);
+                                        const paritas_job *PARITAS_OR_NULL job,
+                                        const paritas_scan_request *request);
 
 /* ---- contours ----------------------------------------------------------------------------------- */
 
@@ -240,7 +244,8 @@ typedef struct paritas_contour_request {
  * bound. Each point has q to 1e-6 of the quantile. A ray that meets a bound first ends there. If a region has
  * several parts or bays, a ray finds one of its crossings. */
 PARITAS_API paritas_status paritas_contour(paritas_context *context, const paritas_model *model,
-                                           const paritas_job *job, const paritas_contour_request *request);
+                                           const paritas_job *PARITAS_OR_NULL job,
+                                           const paritas_contour_request *request);
 
 /* ---- ranking ------------------------------------------------------------------------------------ */
 
@@ -262,12 +267,13 @@ typedef struct paritas_ranking_entry {
 /* The zeros of pulls: values at which constraints expect their data. `centres`: parameter_count places, NaN
  * without a constraint. `data`: a data row; NULL: the model's. */
 PARITAS_API paritas_status paritas_constraint_centres(paritas_context *context, const paritas_model *model,
-                                                      const double *data, double *centres);
+                                                      const double *PARITAS_OR_NULL data, double *centres);
 
 /* Impacts on the parameter of interest of all other parameters that are not fixed, largest first. `entries`
  * has parameter_count places; *n: how many are used. */
 PARITAS_API paritas_status paritas_ranking(paritas_context *context, const paritas_model *model,
-                                           const paritas_job *job, paritas_ranking_entry *entries, size_t *n);
+                                           const paritas_job *PARITAS_OR_NULL job,
+                                           paritas_ranking_entry *entries, size_t *n);
 
 /* ---- breakdown of the error ---------------------------------------------------------------------- */
 
@@ -301,7 +307,7 @@ typedef struct paritas_breakdown_result {
  * `groups`: n_groups places. Errors come from the exact Hessian; all are NaN if the POI is at a bound.
  * INVALID_ARGUMENT: a group with the POI. */
 PARITAS_API paritas_status paritas_breakdown(paritas_context *context, const paritas_model *model,
-                                             const paritas_job *job, size_t n_groups,
+                                             const paritas_job *PARITAS_OR_NULL job, size_t n_groups,
                                              const unsigned char *members, paritas_breakdown_result *result,
                                              paritas_breakdown_group *groups);
 
@@ -351,7 +357,7 @@ typedef struct paritas_global_result {
  * All numbers but `best` are NaN if the POI is at a bound or the fit fails. INVALID_ARGUMENT: a group with
  * the POI; a model that has no derivatives by data, as paritas_data_derivatives says. */
 PARITAS_API paritas_status paritas_global_impacts(paritas_context *context, const paritas_model *model,
-                                                  const paritas_job *job, size_t n_groups,
+                                                  const paritas_job *PARITAS_OR_NULL job, size_t n_groups,
                                                   const unsigned char *members, paritas_global_result *result,
                                                   paritas_global_impact *entries, double *groups);
 
@@ -361,8 +367,8 @@ PARITAS_API paritas_status paritas_global_impacts(paritas_context *context, cons
  * one start. `result`: the outcome of that fit. `data`: a data row; templates are the job's.
  * NOT_CONVERGED: the fit ended outside the domain; the message names the bins. */
 PARITAS_API paritas_status paritas_asimov_data(paritas_context *context, const paritas_model *model,
-                                               const paritas_job *job, double mu, paritas_fit_result *result,
-                                               double *data);
+                                               const paritas_job *PARITAS_OR_NULL job, double mu,
+                                               paritas_fit_result *result, double *data);
 
 /* Yields of main data with their errors. Errors are roots of the diagonal of J C J^T: J has the derivatives
  * of the yields, C is a covariance. Errors of totals include correlations between bins. */
@@ -390,7 +396,8 @@ typedef struct paritas_predict_answers {
 
 /* Yields before and after the fit of a job. */
 PARITAS_API paritas_status paritas_predict(paritas_context *context, const paritas_model *model,
-                                           const paritas_job *job, const paritas_predict_request *request,
+                                           const paritas_job *PARITAS_OR_NULL job,
+                                           const paritas_predict_request *request,
                                            const paritas_predict_answers *answers);
 
 /* ---- goodness of fit ---------------------------------------------------------------------------- */
@@ -421,7 +428,7 @@ typedef struct paritas_gof_result {
  * n (F - G)^2 / (G (1 - G)) times the expected part of the bin, for n events. A channel without events has
  * -1 for both. They have no p-value without toys (paritas_gof_toys). */
 PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
-                                       const paritas_job *job, paritas_gof_result *result);
+                                       const paritas_job *PARITAS_OR_NULL job, paritas_gof_result *result);
 
 /* ---- compatibility of channels ------------------------------------------------------------------ */
 
@@ -457,9 +464,10 @@ typedef struct paritas_compatibility_result {
  * of interest that the job fixes is compared with free ones. With many events the statistic follows
  * chi-squared. */
 PARITAS_API paritas_status paritas_compatibility(paritas_context *context, const paritas_model *model,
-                                                 const paritas_job *job, const paritas_model *separate,
+                                                 const paritas_job *PARITAS_OR_NULL job,
+                                                 const paritas_model *separate,
                                                  paritas_compatibility_result *result,
-                                                 paritas_compatibility_group *groups);
+                                                 paritas_compatibility_group *PARITAS_OR_NULL groups);
 
 #define PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION)                                             \
     ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.")              \

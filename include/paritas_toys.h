@@ -156,8 +156,9 @@ typedef struct paritas_hypotest_toys_result {
  * that the answer needs rests on an effective number of toys below 25. The answer's p-values are then NaN. In
  * a shard they are NaN, too, but the call succeeds. */
 PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
-                                                 const paritas_job *job, paritas_test_statistic statistic,
-                                                 double mu, const paritas_toys_options *options,
+                                                 const paritas_job *PARITAS_OR_NULL job,
+                                                 paritas_test_statistic statistic, double mu,
+                                                 const paritas_toys_options *PARITAS_OR_NULL options,
                                                  paritas_hypotest_toys_result *result);
 
 #define PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS(FIELD, R)                                                 \
@@ -181,10 +182,10 @@ typedef struct paritas_significance_toys_result {
 /* Discovery by toys: paritas_hypotest_toys with PARITAS_STATISTIC_Q0, whose stores it shares. *test receives
  * that test; its CLs_exp is p0 at -2 ... 2 sigma. It may be NULL. */
 PARITAS_API paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model,
-                                                     const paritas_job *job,
-                                                     const paritas_toys_options *options,
+                                                     const paritas_job *PARITAS_OR_NULL job,
+                                                     const paritas_toys_options *PARITAS_OR_NULL options,
                                                      paritas_significance_toys_result *result,
-                                                     paritas_hypotest_toys_result *test);
+                                                     paritas_hypotest_toys_result *PARITAS_OR_NULL test);
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
 
@@ -238,9 +239,9 @@ typedef struct paritas_limit_toys_result {
  * another rtol, answers as a run without interruption. A limit cannot be cut into shards:
  * INVALID_ARGUMENT. */
 PARITAS_API paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
-                                              const paritas_job *job,
-                                              const paritas_limit_toys_request *request,
-                                              const paritas_toys_options *options,
+                                              const paritas_job *PARITAS_OR_NULL job,
+                                              const paritas_limit_toys_request *PARITAS_OR_NULL request,
+                                              const paritas_toys_options *PARITAS_OR_NULL options,
                                               paritas_limit_toys_result *result);
 
 /* ---- look-elsewhere effect ---------------------------------------------------------------------- */
@@ -327,7 +328,7 @@ typedef struct paritas_look_elsewhere_result {
  * There is no store: `store`, `shard` and `take` of the options are INVALID_ARGUMENT. */
 PARITAS_API paritas_status paritas_look_elsewhere(paritas_context *context,
                                                   const paritas_look_elsewhere_request *request,
-                                                  const paritas_toys_options *options,
+                                                  const paritas_toys_options *PARITAS_OR_NULL options,
                                                   paritas_look_elsewhere_result *result);
 
 /* ---- intervals ---------------------------------------------------------------------------------- */
@@ -379,9 +380,9 @@ typedef struct paritas_interval_toys_result {
  * than their errors. options->n: toys of each value; 0: 2000. CLsb of a scan's entry is the p-value. Stores
  * and shards are as in paritas_limit_toys. */
 PARITAS_API paritas_status paritas_interval_toys(paritas_context *context, const paritas_model *model,
-                                                 const paritas_job *job,
-                                                 const paritas_interval_toys_request *request,
-                                                 const paritas_toys_options *options,
+                                                 const paritas_job *PARITAS_OR_NULL job,
+                                                 const paritas_interval_toys_request *PARITAS_OR_NULL request,
+                                                 const paritas_toys_options *PARITAS_OR_NULL options,
                                                  paritas_interval_toys_result *result);
 
 /* ---- fits of toys ------------------------------------------------------------------------------- */
@@ -449,8 +450,10 @@ typedef struct paritas_toys_result {
  * interest. options->take is not called. `request` may be NULL. INVALID_ARGUMENT: data that nothing can be
  * drawn from, named. */
 PARITAS_API paritas_status paritas_toys(paritas_context *context, const paritas_model *model,
-                                        const paritas_job *job, const paritas_toys_request *request,
-                                        const paritas_toys_options *options, paritas_toys_result *result);
+                                        const paritas_job *PARITAS_OR_NULL job,
+                                        const paritas_toys_request *PARITAS_OR_NULL request,
+                                        const paritas_toys_options *PARITAS_OR_NULL options,
+                                        paritas_toys_result *result);
 
 /* ---- data of toys ------------------------------------------------------------------------------- */
 
@@ -471,8 +474,10 @@ typedef struct paritas_toy_data {
  * the options `n`, `seed`, `shard`, `shards` and `fix_aux` count. The request may have only the flag
  * PARITAS_TOYS_EXPECTED. *data: freed by paritas_toy_data_free. */
 PARITAS_API paritas_status paritas_generate(paritas_context *context, const paritas_model *model,
-                                            const paritas_job *job, const paritas_toys_request *request,
-                                            const paritas_toys_options *options, paritas_toy_data **data);
+                                            const paritas_job *PARITAS_OR_NULL job,
+                                            const paritas_toys_request *PARITAS_OR_NULL request,
+                                            const paritas_toys_options *PARITAS_OR_NULL options,
+                                            paritas_toy_data **data);
 PARITAS_API void paritas_toy_data_free(paritas_toy_data *data); /* NULL is a no-op */
 /* The same as JSON, with the channels of the model: numbers come back with their bits. Freed by
  * paritas_text_free. */
@@ -506,18 +511,21 @@ typedef struct paritas_gof_toys_result {
 /* Goodness of fit by toys that are drawn at the best fit to the job's data, each with its own best fit.
  * Statistics within 1e-8 count as equal; of KS and AD, within 1e-6. */
 PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model,
-                                            const paritas_job *job, const paritas_toys_options *options,
-                                            paritas_gof_toys_result *result, paritas_gof_result *gof);
+                                            const paritas_job *PARITAS_OR_NULL job,
+                                            const paritas_toys_options *PARITAS_OR_NULL options,
+                                            paritas_gof_toys_result *result,
+                                            paritas_gof_result *PARITAS_OR_NULL gof);
 
 /* Compatibility of channels by toys that are drawn at the common best fit to the job's data, each with both
  * fits (paritas_compatibility). Statistics within 1e-8 count as equal. `observed` and `groups`: the
  * answer of the data; may be NULL. Without a store and shards. */
 PARITAS_API paritas_status paritas_compatibility_toys(paritas_context *context, const paritas_model *model,
-                                                      const paritas_job *job, const paritas_model *separate,
-                                                      const paritas_toys_options *options,
+                                                      const paritas_job *PARITAS_OR_NULL job,
+                                                      const paritas_model *separate,
+                                                      const paritas_toys_options *PARITAS_OR_NULL options,
                                                       paritas_gof_toys_result *result,
-                                                      paritas_compatibility_result *observed,
-                                                      paritas_compatibility_group *groups);
+                                                      paritas_compatibility_result *PARITAS_OR_NULL observed,
+                                                      paritas_compatibility_group *PARITAS_OR_NULL groups);
 
 /* ---- stores ------------------------------------------------------------------------------------- */
 

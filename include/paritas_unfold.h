@@ -94,15 +94,16 @@ typedef struct paritas_unfold_options {
  * needed.
  * NOT_CONVERGED: the fit at tau = 0, or all others. */
 PARITAS_API paritas_status paritas_unfold(paritas_context *context, const paritas_workspace *workspace,
-                                          const paritas_model_options *model_options,
-                                          const paritas_unfold_options *options, paritas_workspace **answer);
+                                          const paritas_model_options *PARITAS_OR_NULL model_options,
+                                          const paritas_unfold_options *PARITAS_OR_NULL options,
+                                          paritas_workspace **answer);
 
 /* The workspace with the penalty at one strength, which all functions take: `penalties` in the measurement's
  * configuration. Strengths, `truth` and `choose` of `options` are not read. Toys do not throw the
  * centres. Freed by paritas_workspace_free. INVALID_ARGUMENT: as above; a negative tau. */
 PARITAS_API paritas_status paritas_penalise(paritas_context *context, const paritas_workspace *workspace,
-                                            const paritas_model_options *model_options,
-                                            const paritas_unfold_options *options, double tau,
+                                            const paritas_model_options *PARITAS_OR_NULL model_options,
+                                            const paritas_unfold_options *PARITAS_OR_NULL options, double tau,
                                             paritas_workspace **penalised);
 
 #define PARITAS_UNFOLD_ENUMERATIONS(ENUMERATION)                                                     \

@@ -19,13 +19,14 @@ typedef struct paritas_workspace paritas_workspace;
 PARITAS_API paritas_status paritas_workspace_read(paritas_context *context, const char *path,
                                                   paritas_workspace **workspace);
 PARITAS_API paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length,
-                                                   const char *label, paritas_workspace **workspace);
+                                                   const char *PARITAS_OR_NULL label,
+                                                   paritas_workspace **workspace);
 PARITAS_API void paritas_workspace_free(paritas_workspace *workspace); /* NULL is a no-op */
 /* The document as JSON text, keys in order, indented by `indent` blanks (0: one line). Freed by
  * paritas_text_free. */
 PARITAS_API paritas_status paritas_workspace_write(paritas_context *context,
                                                    const paritas_workspace *workspace, unsigned indent,
-                                                   char **text, size_t *length);
+                                                   char **text, size_t *PARITAS_OR_NULL length);
 PARITAS_API void paritas_text_free(paritas_context *context, char *text);
 /* "sha256:" and 64 hexadecimal digits (72 bytes with the end), as pyhf's digest. */
 PARITAS_API paritas_status paritas_workspace_digest(paritas_context *context,
@@ -98,14 +99,15 @@ typedef struct paritas_prune_options {
 /* The workspace without the named items. `options` may be NULL. */
 PARITAS_API paritas_status paritas_workspace_prune(paritas_context *context,
                                                    const paritas_workspace *workspace,
-                                                   const paritas_prune_options *options,
+                                                   const paritas_prune_options *PARITAS_OR_NULL options,
                                                    paritas_workspace **out);
 
 /* The workspace with channels that models leave out of the likelihood: "masked": true. Their rates are still
  * expected, their parameters stay, and so do the constraints. `channels` NULL: none more. */
 PARITAS_API paritas_status paritas_workspace_mask(paritas_context *context,
                                                   const paritas_workspace *workspace,
-                                                  const paritas_names *channels, paritas_workspace **out);
+                                                  const paritas_names *PARITAS_OR_NULL channels,
+                                                  paritas_workspace **out);
 
 /* Old and new names in pairs: items[0] becomes items[1], items[2] becomes items[3], ...; `count` counts both.
  * If two pairs have one old name, the last holds. Start from PARITAS_RENAME_OPTIONS_DEFAULT: none. */
@@ -119,7 +121,7 @@ typedef struct paritas_rename_options {
  * NULL. INVALID_ARGUMENT: an old name without its new one. */
 PARITAS_API paritas_status paritas_workspace_rename(paritas_context *context,
                                                     const paritas_workspace *workspace,
-                                                    const paritas_rename_options *options,
+                                                    const paritas_rename_options *PARITAS_OR_NULL options,
                                                     paritas_workspace **out);
 
 /* Two workspaces into one. `join` says what may be in both:
@@ -131,8 +133,9 @@ PARITAS_API paritas_status paritas_workspace_rename(paritas_context *context,
  * that both have is taken from the winning side ("outer": the left). INVALID_ARGUMENT: another join.
  * INVALID_INPUT, with the names of both documents: something that may not be in both. */
 PARITAS_API paritas_status paritas_workspace_combine(paritas_context *context, const paritas_workspace *left,
-                                                     const paritas_workspace *right, const char *join,
-                                                     int merge_channels, paritas_workspace **out);
+                                                     const paritas_workspace *right,
+                                                     const char *PARITAS_OR_NULL join, int merge_channels,
+                                                     paritas_workspace **out);
 
 /* A parameter that becomes one for each group of channels. Start from PARITAS_SPLIT_OPTIONS_DEFAULT: the
  * parameter of interest, and a group for each channel. */
@@ -150,7 +153,7 @@ typedef struct paritas_split_options {
  * parameter. INVALID_INPUT: a modifier of that name is no normfactor, or a new name is taken. */
 PARITAS_API paritas_status paritas_workspace_split(paritas_context *context,
                                                    const paritas_workspace *workspace,
-                                                   const paritas_split_options *options,
+                                                   const paritas_split_options *PARITAS_OR_NULL options,
                                                    paritas_workspace **out);
 
 /* What is in a workspace, as a document (no workspace) that paritas_workspace_write makes readable. Free it.

@@ -25,7 +25,8 @@ const char *paritas_version(void)
 
 const char *paritas_error_message(const paritas_context *context)
 {
-    return context ? context->message : "";
+    return context ? context->message
+                   : "context: must not be NULL; paritas_open gives one unless memory runs out";
 }
 
 /* Cuts at a whole character. Spells out control bytes and invalid UTF-8, for terminals and JSON. */
@@ -81,6 +82,21 @@ paritas_status paritas_require(paritas_context *context, const char *names, size
         if (!pointers[k])
             return paritas_refuse(context, "%.*s: must not be NULL", (int)strcspn(names, ","), names);
     return PARITAS_OK;
+}
+
+paritas_status paritas_require_each(paritas_context *context, const char *name, size_t n,
+                                    const void *const *pointers)
+{
+    for (size_t k = 0; k < n; k++)
+        if (!pointers[k]) return paritas_refuse(context, "%s[%zu]: must not be NULL", name, k);
+    return PARITAS_OK;
+}
+
+bool paritas_given(size_t n, const void *const *pointers)
+{
+    for (size_t k = 0; k < n; k++)
+        if (!pointers[k]) return false;
+    return true;
 }
 
 paritas_status paritas_fail_memory(paritas_context *context)

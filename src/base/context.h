@@ -64,6 +64,18 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
                         (const void *const[]){__VA_ARGS__}))
 paritas_status paritas_require(paritas_context *context, const char *names, size_t n,
                                const void *const *pointers);
+/* The same of an array of n pointers, by the number of the one that is NULL. */
+#define REQUIRE_EACH(context, name, n, array) \
+    TRY(paritas_require_each(context, name, n, (const void *const *)(array)))
+paritas_status paritas_require_each(paritas_context *context, const char *name, size_t n,
+                                    const void *const *pointers);
+/* A function without a status answers `otherwise`, or does nothing: GIVEN(NULL, day), GIVEN(, text). */
+#define GIVEN(otherwise, ...)                                                                              \
+    do {                                                                                                   \
+        if (!paritas_given(COUNT_OF(((const void *[]){__VA_ARGS__})), (const void *const[]){__VA_ARGS__})) \
+            return otherwise;                                                                              \
+    } while (0)
+bool paritas_given(size_t n, const void *const *pointers);
 /* Leaves the function with the status of a failed call. */
 #define TRY(call)                                        \
     do {                                                 \

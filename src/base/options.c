@@ -22,6 +22,7 @@ static double number_of(const paritas_option *option, const void *options)
 
 int paritas_option_allows(const paritas_option *option, double number)
 {
+    GIVEN(0, option);
     const paritas_bound lower = option->lower, upper = option->upper;
     if (number == 0.0 && lower.or_zero) return 1;
     return isfinite(number) &&
@@ -42,6 +43,8 @@ static void list_words(const paritas_option *option, size_t room, char *text)
 
 const char *paritas_option_allowed(const paritas_option *option, size_t room, char *text)
 {
+    GIVEN(NULL, option, text);
+    if (room == 0) return text;
     const paritas_bound lower = option->lower, upper = option->upper;
     char from[64] = "a finite number", to[48] = "";
     text[0] = '\0';

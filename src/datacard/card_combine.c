@@ -270,10 +270,8 @@ static paritas_status read_again(const struct combination *all)
 
 static paritas_status combine(struct combination *all, const char *const *labels, const char *const *paths)
 {
-    for (size_t i = 0; i < all->n_parts; i++) {
-        if (!paths[i]) return paritas_refuse(all->context, "paths: text %zu is NULL", i);
-        TRY(read_part(all, i, labels ? labels[i] : NULL, paths[i]));
-    }
+    REQUIRE_EACH(all->context, "paths", all->n_parts, paths);
+    for (size_t i = 0; i < all->n_parts; i++) TRY(read_part(all, i, labels ? labels[i] : NULL, paths[i]));
     TRY(check_names(all));
     TRY(fill_tables(all));
     TRY(card_nuisances_join(all));

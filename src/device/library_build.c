@@ -20,6 +20,7 @@ paritas_build paritas_library_build(void)
 
 const char *paritas_library_variant(size_t index, size_t room, char *text)
 {
+    GIVEN(NULL, text);
     if (index >= module->n_variants) return NULL;
     const struct cpu_variant *v = &module->variants[index];
     snprintf(text, room, "f%u_%s_w%up%u", v->precision, v->isa, v->lanes, v->pack);

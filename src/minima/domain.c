@@ -64,6 +64,7 @@ paritas_status paritas_find_edge(paritas_context *context, const paritas_model *
 
 void paritas_describe_outside(const paritas_outside_bin *bin, size_t room, char *text)
 {
+    GIVEN(, bin, text);
     char place[256];
     if (bin->channel)
         snprintf(place, sizeof place, "channel %s, bin %zu", bin->channel, bin->bin);

@@ -417,6 +417,7 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                           .options = &own,
                           .answers = PARITAS_FIT_ANSWERS_DEFAULT,
                           .n_parameters = paritas_model_parameter_count(model)};
+    REQUIRE(context, model);
     TRY(OPTIONS_READ(context, paritas_fit_options, "options", options, &own));
     TRY(SIZED_CHECK(context, paritas_fit_answers, "answers", n, answers));
     TRY(SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &batch.answers));

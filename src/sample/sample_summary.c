@@ -240,6 +240,7 @@ paritas_status paritas_judge_draws(paritas_context *context, size_t n, const par
                                    size_t n_chains, const paritas_chain *chains,
                                    paritas_sample_verdict *verdict)
 {
+    REQUIRE(context, verdict);
     TRY(SIZED_CHECK(context, paritas_posterior, "posteriors", n, posteriors));
     TRY(SIZED_CHECK(context, paritas_chain, "chains", n_chains, chains));
     TRY(SIZED_CHECK(context, paritas_sample_verdict, "verdict", 1, verdict));

@@ -290,6 +290,7 @@ paritas_status paritas_contour(paritas_context *context, const paritas_model *mo
                                const paritas_contour_request *given)
 {
     paritas_contour_request request = PARITAS_CONTOUR_REQUEST_DEFAULT;
+    REQUIRE(context, model);
     TRY(SIZED_CHECK(context, paritas_contour_request, "request", 1, given));
     TRY(OPTIONS_READ(context, paritas_contour_request, "request", given, &request));
     TRY(SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best));

@@ -94,6 +94,7 @@ paritas_status paritas_scan(paritas_context *context, const paritas_model *model
                             const paritas_scan_request *given)
 {
     paritas_scan_request request = PARITAS_SCAN_REQUEST_DEFAULT;
+    REQUIRE(context, model);
     TRY(SIZED_CHECK(context, paritas_scan_request, "request", 1, given));
     TRY(SIZED_TAKE(context, paritas_scan_request, "request", given, &request));
     TRY(SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best));

@@ -126,8 +126,7 @@ paritas_status store_say(paritas_context *context, const char *name, paritas_sta
 paritas_status stores_check(paritas_context *context, size_t n, const char *const *paths)
 {
     if (n == 0) return paritas_refuse(context, "n: no stores are given");
-    for (size_t k = 0; k < n; k++)
-        if (!paths[k]) return paritas_refuse(context, "paths[%zu]: must not be NULL", k);
+    REQUIRE_EACH(context, "paths", n, paths);
     return PARITAS_OK;
 }
 

@@ -381,8 +381,7 @@ static paritas_status check(paritas_context *context, const paritas_look_elsewhe
     REQUIRE_AS(context, "models", request->models);
     if (request->n_points < 1 || request->n_points > 100000)
         return paritas_refuse(context, "n_points: %zu; there are 1 to 100000", request->n_points);
-    for (size_t k = 0; k < request->n_points; k++)
-        if (!request->models[k]) return paritas_refuse(context, "models[%zu]: must not be NULL", k);
+    REQUIRE_EACH(context, "models", request->n_points, request->models);
     TRY(SIZED_CHECK(context, paritas_look_elsewhere_point, "points", request->n_points, request->points));
     if (options->store || options->resume || options->shard || options->shards || options->take)
         return paritas_refuse(context, "look-elsewhere keeps no toys: `store`, `resume`, `shard` and `take` "

@@ -118,8 +118,8 @@ def c_lines():
         subprocess.run(command, input="\n".join(program) + "\nreturn 0; }", text=True, check=True)
         for line in subprocess.run([binary], capture_output=True, text=True, check=True).stdout.splitlines():
             yield tuple(line.split(" | "))
-    for function in re.findall(r"[;}] ((?:const )?\w+ [*]*paritas_\w+\([^;{]*\));", text):
-        yield "C functions", function.strip()
+    for function in re.findall(r"(?<=[;}]) ((?:const )?(?:unsigned )?\w+ [*]*paritas_\w+\([^;{]*\));", text):
+        yield "C functions", re.sub(r"([*(]) +", r"\1", function)  # PARITAS_OR_NULL leaves a blank
 
 
 def option_lines(program):

@@ -177,9 +177,9 @@ static paritas_status sort_into_days(const struct search *search, struct days *m
 
 static paritas_status find(struct search *search, size_t n, const char *const *paths, struct days *made)
 {
+    REQUIRE_EACH(search->context, "paths", n, paths);
     for (size_t i = 0; i < n; i++) {
         struct platform_info info;
-        REQUIRE_AS(search->context, "paths", paths[i]);
         const bool folder = platform_info(paths[i], &info) && info.kind == PLATFORM_FOLDER;
         TRY((folder ? add_folder : add_given)(search, paths[i]));
     }

@@ -9,6 +9,8 @@ static paritas_status apply_mags(paritas_context *context, const paritas_day_sou
 {
     paritas_day_sweeps *sweeps = &made->open;
     if (sources->n_mags == 0) return PARITAS_OK;
+    REQUIRE_AS(context, "mags", sources->mags);
+    REQUIRE_EACH(context, "mags", sources->n_mags, sources->mags);
     sweeps->mag = day_numbers(&made->arena, 3 * day->n);
     if (!sweeps->mag) return paritas_fail_memory(context);
     for (size_t i = 0; i < 3 * day->n; i++) sweeps->mag[i] = NAN;
@@ -104,6 +106,7 @@ void paritas_day_sweeps_free(paritas_day_sweeps *sweeps)
 
 void paritas_day_sweeps_of(const paritas_er_day *day, const paritas_day_sweeps *sweeps, paritas_sweeps *data)
 {
+    GIVEN(, day, sweeps, data);
     *data = (paritas_sweeps){.size = sizeof *data,
                              .n = sweeps->n,
                              .energy = day->energy,

@@ -129,6 +129,7 @@ paritas_status paritas_day_join(paritas_context *context, size_t n, const parita
     *day = NULL;
     TRY(SIZED_CHECK(context, paritas_day_share, "shares", n, shares));
     if (n == 0) return paritas_refuse(context, "parts: there are none");
+    REQUIRE_EACH(context, "parts", n, parts);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         paritas_er_day *part = NULL;
         shares[i].strays = 0;
@@ -143,6 +144,7 @@ paritas_status paritas_day_join(paritas_context *context, size_t n, const parita
 
 const char *paritas_day_status(const paritas_er_day *day, size_t k, const paritas_losscone_result *result)
 {
+    GIVEN(NULL, day, result);
     bool polarity = false;
     for (size_t i = DAY_ROWS * k; i < DAY_ROWS * (k + 1); i++)
         polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;

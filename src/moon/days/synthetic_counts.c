@@ -48,6 +48,7 @@ static double dice_poisson(struct dice *dice, double mean)
 
 void paritas_synthetic_as_stored(paritas_synthetic_options *options)
 {
+    GIVEN(, options);
     options->counts = 1;
     options->background_rate = BACKGROUND_RATE;
     options->sun_rate = SUN_RATE;

@@ -30,6 +30,7 @@ static const struct region {
 
 void paritas_synthetic_region(paritas_region region, paritas_synthetic_options *options)
 {
+    GIVEN(, options);
     options->plasma = 1;
 #define TAKE(name)                                          \
     options->true_##name##_lower = regions[region].name[0]; \

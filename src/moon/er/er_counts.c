@@ -8,6 +8,7 @@
 
 void paritas_er_exposures(const double theta[PARITAS_SWEEP_CELLS], double exposure[PARITAS_SWEEP_CELLS])
 {
+    GIVEN(, theta, exposure);
     for (size_t j = 0; j < CELLS; j++) {
         const double size = fabs(theta[j]);
         const double cells = size < 45.0 ? 16.0 : size < 67.5 ? 8.0 : size <= 90.0 ? 4.0 : NAN;

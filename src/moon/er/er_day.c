@@ -274,11 +274,13 @@ static char *put_digits(char *at, int value, unsigned count)
 
 int paritas_er_time(const char *utc, double *time)
 {
+    GIVEN(0, utc, time);
     return er_read_utc(utc, utc + strlen(utc), time);
 }
 
 void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE])
 {
+    GIVEN(, utc);
     utc[0] = '\0';
     if (!(time >= -62135596800.0 && time < 253402300800.0)) return; /* years 1 to 9999 */
     time_t seconds = (time_t)time;

@@ -39,6 +39,7 @@ int er_name_date(const char *path, const char *kind)
 
 int paritas_er_file_date(const char *path)
 {
+    GIVEN(0, path);
     return er_name_date(path, "3D");
 }
 

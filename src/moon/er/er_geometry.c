@@ -238,6 +238,7 @@ paritas_status paritas_er_geometry_read(paritas_context *context, const char *pa
 
 int paritas_er_geometry_has(const paritas_er_geometry *geometry, const char *column)
 {
+    GIVEN(0, geometry, column);
     for (unsigned kind = 0; kind < KINDS; kind++)
         if (geometry->has[kind] && strcmp(column, column_name(kind)) == 0) return 1;
     return 0;

@@ -50,6 +50,7 @@ paritas_status paritas_er_theta(paritas_context *context, const char *path, doub
 
 void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS], double solid_angle[PARITAS_SWEEP_CELLS])
 {
+    GIVEN(, theta, solid_angle);
     for (size_t j = 0; j < PARITAS_SWEEP_CELLS; j++) {
         solid_angle[j] = NAN;
         for (size_t k = 0; k < BELTS; k++)
@@ -150,6 +151,7 @@ static double wrap(double angle, double lower)
 void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time, double *right_ascension,
                             double *declination)
 {
+    GIVEN(, attitude, right_ascension, declination);
     const size_t n = attitude->n;
     *right_ascension = *declination = NAN;
     if (n == 0 || !(time >= attitude->time[0] && time <= attitude->time[n - 1])) return;
@@ -177,6 +179,7 @@ double er_dot(const double a[3], const double b[3])
 
 void paritas_er_despun_axes(double right_ascension, double declination, const double sun[3], double matrix[9])
 {
+    GIVEN(, sun, matrix);
     const double across = host_cos_degrees(declination);
     const double z[3] = {host_cos_degrees(right_ascension) * across,
                          host_sin_degrees(right_ascension) * across, host_sin_degrees(declination)};
@@ -232,6 +235,7 @@ void er_coordinates(const double point[3], double *latitude, double *longitude)
 void paritas_er_footpoint(const double position[3], const double field[3], double point[3], int *polarity,
                           double *latitude, double *longitude)
 {
+    GIVEN(, position, field, point, polarity);
     const double against[3] = {-field[0], -field[1], -field[2]};
     double behind[3], where[2] = {NAN, NAN};
     const bool ahead = er_meets_moon(position, field, point), back = er_meets_moon(position, against, behind);

@@ -149,6 +149,7 @@ double paritas_secondary_yield(double energy)
 
 double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper)
 {
+    GIVEN(NAN, plasma);
     if (!kappa_plasma_is_valid(plasma) || !(lower >= 0.0 && lower <= upper)) return NAN;
     const double most = 1e300; /* nothing is left there */
     const kappa_plasma p = {plasma->density, plasma->kappa, plasma->theta};

@@ -7,6 +7,7 @@
 void paritas_losscone_options_of(const paritas_losscone_options *given, paritas_losscone_response response,
                                  paritas_losscone_options *options)
 {
+    GIVEN(, given, options);
     *options = *given;
     options->response = response;
     if (response == PARITAS_LOSSCONE_RESPONSE_FOLDED)
@@ -57,6 +58,8 @@ paritas_status paritas_losscone_answer(paritas_context *context, const paritas_s
     REQUIRE(context, sweeps, results);
     TRY(losscone_options_read(context, given, &checked));
     TRY(sets_read(context, given_sets, &checked, &sets));
+    if (sets.confidence != PARITAS_CONFIDENCE_KIND_NONE)
+        TRY(SIZED_CHECK(context, paritas_confidence, "confidence", sweeps->n, confidence));
     if (sweeps->n == 0) return PARITAS_OK;
     paritas_losscone_options_of(&checked, checked.response, &options);
     /* the bootstrap knows no counts */
@@ -73,6 +76,7 @@ paritas_status paritas_losscone_answer(paritas_context *context, const paritas_s
 
 int paritas_losscone_fitted(const paritas_losscone_result *result)
 {
+    GIVEN(0, result);
     return result->status == PARITAS_SWEEP_FITTED || result->status == PARITAS_SWEEP_MISFIT ||
            result->status == PARITAS_SWEEP_AT_LIMIT;
 }

@@ -130,6 +130,7 @@ void losscone_judge_rows(const struct losscone_call *call, paritas_losscone_resu
 
 unsigned paritas_quality_flags(const paritas_losscone_result *result, const paritas_losscone_result *other)
 {
+    GIVEN(PARITAS_QUALITY_NO_FIT, result);
     const bool counted = other && result->deviance >= 0.0 && other->deviance >= 0.0,
                both = other && !((result->flags | other->flags) & PARITAS_QUALITY_NO_FIT);
     const double cells = result->cells;
@@ -145,6 +146,7 @@ unsigned paritas_quality_flags(const paritas_losscone_result *result, const pari
 
 void paritas_quality_words(unsigned flags, char text[PARITAS_QUALITY_TEXT])
 {
+    GIVEN(, text);
     const paritas_enumeration *words = paritas_enumeration_find("paritas_quality_flag");
     size_t length = 0;
     for (size_t i = 0; i < words->n; i++) {
