@@ -121,6 +121,7 @@ paritas_status analysis_run(struct session *session)
     TRY(check_csv(session));
     if (analysis->check) TRY(analysis->check(session));
     if (wants_patchset(session->arguments)) return run_patches(session, analysis);
+    session->keeps_notes = true;
     TRY(load_model(session));
     TRY(check_pois(session, analysis));
     if (analysis->needs_poi) TRY(require_poi(session));

@@ -48,20 +48,23 @@ typedef enum paritas_parameter_state {
 /* Converged fits in f64 share a minimum if twice the NLL agrees to this. */
 #define PARITAS_SAME_MINIMUM 1.0e-8
 
-#define PARITAS_JOB_OPTIONS(OPTION, OTHER, S)                                                              \
-    OTHER(S, const double *, data, "a data row: main_count + aux_count + template_count")                  \
-    OTHER(S, const double *, start, "parameter_count; where fixed, the value")                             \
-    OTHER(S, const double *, lower, "parameter_count")                                                     \
-    OTHER(S, const double *, upper, "parameter_count")                                                     \
-    OTHER(S, const unsigned char *, fixed, "parameter_count")                                              \
-    OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",      \
-           "starts of each fit, of which the lowest minimum counts; 0: one; statistics add more at signs " \
-           "of several minima")                                                                            \
-    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",     \
-           "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")       \
-    OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                      \
-    OTHER(S, const size_t *, pois,                                                                         \
-          "their numbers; a function of one takes the first, and the others are free")
+#define PARITAS_JOB_OPTIONS(OPTION, OTHER, S)                                                                \
+    OTHER(S, const double *, data, "a data row: main_count + aux_count + template_count")                    \
+    OTHER(S, const double *, start, "parameter_count; where fixed, the value")                               \
+    OTHER(S, const double *, lower, "parameter_count")                                                       \
+    OTHER(S, const double *, upper, "parameter_count")                                                       \
+    OTHER(S, const unsigned char *, fixed, "parameter_count")                                                \
+    OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",        \
+           "starts of each fit, of which the lowest minimum counts; 0: one; statistics add more at signs "   \
+           "of several minima")                                                                              \
+    OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",       \
+           "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")         \
+    OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                        \
+    OTHER(S, const size_t *, pois,                                                                           \
+          "their numbers; a function of one takes the first, and the others are free")                       \
+    OTHER(S, const unsigned char *, kept,                                                                    \
+          "parameter_count: 1 where a statistic keeps the upper bound of a parameter of interest, wherever " \
+          "the best fit lies; NULL: all if `upper` is given, else none")
 
 /* What is fitted. NULL means the model's own: observed data, suggested start, bounds, fixed flags. Start from
  * PARITAS_JOB_DEFAULT. */
@@ -172,6 +175,11 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
  * minimum. */
 PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const paritas_model *model,
                                               const paritas_job *PARITAS_OR_NULL job, double *point);
+
+/* Upper bounds for the fit that statistics call the best one. A parameter of interest that a fit leaves at
+ * its bound gets a wider one (paritas_job.kept). `upper` (parameter_count) has the job's of all others. */
+PARITAS_API paritas_status paritas_best_fit_bounds(paritas_context *context, const paritas_model *model,
+                                                   const paritas_job *job, double *upper);
 
 /* A bin that makes the likelihood infinite or undefined: its rate is below 0, or 0 where something was
  * observed. */

@@ -32,6 +32,13 @@ typedef struct paritas_minima {
     FIELD(R, paritas_truth, several_minima, , "", "",                                            \
           "further starts met different minima, of any row; answers use the lowest of each fit") \
     FIELD(R, paritas_minima, minima, , "", "", "what they met")
+/* Upper bounds of parameters of interest are where searches begin. A best fit or a tested value beyond widens
+ * them, up to 2^20 times. A best fit does not if the job gives the bound (paritas_job.kept). */
+#define PARITAS_BOUND_FIELDS(FIELD, R)                                 \
+    FIELD(R, double, upper_bound, , "upper_bound", "",                 \
+          "of the parameter of interest, as used; NaN: there is none") \
+    FIELD(R, paritas_truth, bound_widened, , "bound_widened", "",      \
+          "the best fit lies beyond the model's bound")
 
 /* ---- hypothesis tests --------------------------------------------------------------------------- */
 
@@ -72,7 +79,7 @@ typedef enum paritas_reason { PARITAS_REASON_LIST(PARITAS_ENUMERATOR) } paritas_
     FIELD(R, double, twice_nll_fixed, , "", "", "twice the NLL with the tested value fixed")            \
     FIELD(R, paritas_reason, reason, , "reason", "", "found; undefined where CLs does not exist")       \
     FIELD(R, double, upper_bound, , "", "", "of the parameter of interest, as used")                    \
-    FIELD(R, paritas_truth, bound_widened, , "", "", "a tested value lies beyond the model's bound")    \
+    FIELD(R, paritas_truth, bound_widened, , "", "", "a tested value or a best fit lies beyond")        \
     FIELD(R, double, q_asimov_other, , "", "",                                                          \
           "of other Asimov data: the fit behind them has a second minimum, as low; NaN: none")          \
     FIELD(R, double, cls_obs_other, , "", "", "observed CLs by those")                                  \
@@ -159,7 +166,8 @@ PARITAS_API paritas_status paritas_limit(paritas_context *context, const paritas
     FIELD(R, double, q0, , "q0", "", "test statistic of the data")                                      \
     FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                   \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
-    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                             \
+    PARITAS_BOUND_FIELDS(FIELD, R)
 typedef struct paritas_significance_result {
     size_t size;
     PARITAS_SIGNIFICANCE_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -417,7 +425,8 @@ typedef enum paritas_gof_algorithm { PARITAS_GOF_ALGORITHM_LIST(PARITAS_ENUMERAT
     FIELD(R, double, p, , "p", "", "chi-squared probability of the statistic")                               \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                               \
     FIELD(R, double, ks, , "ks", "", "Kolmogorov-Smirnov statistic, summed over channels; NaN: no channels") \
-    FIELD(R, double, ad, , "ad", "", "Anderson-Darling statistic, summed over channels; NaN: no channels")
+    FIELD(R, double, ad, , "ad", "", "Anderson-Darling statistic, summed over channels; NaN: no channels")   \
+    PARITAS_BOUND_FIELDS(FIELD, R)
 typedef struct paritas_gof_result {
     size_t size;
     PARITAS_GOF_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -452,7 +461,8 @@ typedef struct paritas_compatibility_group {
     FIELD(R, double, statistic, , "statistic", "", "their difference")                                  \
     FIELD(R, size_t, ndof, , "ndof", "", "groups, less 1 for the common parameter unless it is fixed")  \
     FIELD(R, double, p, , "p", "", "chi-squared probability of the statistic; NaN: ndof is 0")          \
-    FIELD(R, paritas_fit_status, status, , "status", "", "worse outcome of the two fits")
+    FIELD(R, paritas_fit_status, status, , "status", "", "worse outcome of the two fits")               \
+    PARITAS_BOUND_FIELDS(FIELD, R)
 typedef struct paritas_compatibility_result {
     size_t size;
     PARITAS_COMPATIBILITY_RESULT_FIELDS(PARITAS_MEMBER, )

@@ -49,10 +49,24 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
+/* Prints a note, and keeps it for an answer in JSON. The same words twice in a row are one note. */
+static void take_note(void *user, const char *message)
+{
+    struct session *session = user;
+    struct text *notes = &session->notes;
+    const size_t length = strlen(message) + 1;
+    if (session->keeps_notes) {
+        if (notes->length >= length && strcmp(notes->bytes + notes->length - length, message) == 0) return;
+        text_append(notes, message, length);
+    }
+    if (!option_flag(session, "--quiet")) print_note(NULL, message);
+}
+
 static void open_outputs(struct session *session)
 {
     arena_open(&session->arena, &session->context->allocator);
     text_open(&session->out, &session->context->allocator);
+    text_open(&session->notes, &session->context->allocator);
     writer_open(&session->writer, &session->out, false);
 }
 
@@ -106,7 +120,8 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options->again = option_flag(session, "--again");
     options->progress = progress_report;
     options->progress_user = &session->progress;
-    if (!quiet) options->note = print_note;
+    options->note = take_note;
+    options->note_user = session;
     set_for_drivers();
     progress_open(&session->progress, quiet, "fits");
     if (arguments->command->days || wants_patchset(arguments)) {
@@ -134,6 +149,7 @@ paritas_status session_open_beside(struct session *session, const struct session
     session->options.device = device;
     session->options.threads = threads;
     session->options.progress = NULL;
+    session->options.note = option_flag(session, "--quiet") ? NULL : print_note;
     return open_context(session);
 }
 
@@ -176,6 +192,7 @@ void session_close(struct session *session)
     if (!session->context) return;
     session_clear(session);
     text_free(&session->out);
+    text_free(&session->notes);
     if (!session->shares) paritas_close(session->context);
     session->context = NULL;
     if (session->recycler.allocator.allocate) recycler_close(&session->recycler);

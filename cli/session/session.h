@@ -35,6 +35,8 @@ struct session {
     bool partial;       /* answer also after a failure: a patch set's good lines */
     bool wrong_usage;   /* exit code 2 */
     struct text out;
+    struct text notes;    /* of the library, each with its end byte, once keeps_notes is set */
+    bool keeps_notes;     /* one thread works */
     struct writer writer; /* JSON to `out` */
     struct progress progress;
     struct recycler recycler; /* of days and patch sets: each patch needs what the last one needed */
@@ -130,8 +132,9 @@ paritas_status usage_failure(struct session *session, const char *format, ...)
 void note_status(struct session *session, paritas_fit_status status);
 /* Centres of constraints: pull = (value - centre) / width. NaN: no constraint. In the arena. */
 paritas_status load_centres(struct session *session, double **centres);
-/* Fits the session's job, from its start alone; `answers` without size. */
-paritas_status fit_job(struct session *session, paritas_fit_answers answers);
+/* The best fit that statistics mean, from the job's start alone: a parameter of interest at its upper bound
+ * gets a wider one. `answers` without size. */
+paritas_status fit_best(struct session *session, paritas_fit_answers answers);
 
 /* Cleared memory in the arena; arena_records also sets sizes. Out of memory: NULL, and allocated() fails:
  * check once. */
@@ -147,10 +150,14 @@ paritas_status allocated(const struct session *session);
 struct arena arena_begin(struct session *session);
 void arena_end(struct session *session, struct arena outer);
 
-/* If `widened`: the bound of the parameter of interest became `upper`. */
-void describe_widening(struct session *session, bool widened, double upper);
+/* If `widened`: the bound of the parameter of interest became `upper`. `best`: its best fit. */
+void describe_widening(struct session *session, bool widened, double upper, double best);
 /* The model's, or those of --range. */
 struct range bounds_of(const struct session *session, size_t parameter);
+/* One of the job's, else of the model's. */
+bool is_of_interest(const struct session *session, size_t parameter);
+/* Do statistics widen its upper bound? Not where --range gives it. */
+bool upper_gives_way(const struct session *session, size_t parameter);
 /* The job's bounds by --range; are all starts inside? */
 paritas_status read_ranges(struct session *session);
 paritas_status check_ranges(struct session *session);

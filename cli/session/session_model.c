@@ -9,10 +9,8 @@
 static bool widens(const struct session *session, size_t parameter, double value)
 {
     const struct range bounds = bounds_of(session, parameter);
-    bool interests = (ptrdiff_t)parameter == poi_of(session);
-    for (size_t k = 0; k < session->job.n_pois; k++)
-        interests = interests || session->job.pois[k] == parameter;
-    return interests && value > bounds.upper && value <= paritas_widest_bound(session->model, parameter);
+    return is_of_interest(session, parameter) && value > bounds.upper &&
+           value <= paritas_widest_bound(session->model, parameter);
 }
 
 static void print_widening(const struct session *session, size_t parameter, double value)
@@ -22,14 +20,16 @@ static void print_widening(const struct session *session, size_t parameter, doub
             parameter_name(session, parameter), bounds_of(session, parameter).upper, value);
 }
 
-void describe_widening(struct session *session, bool widened, double upper)
+void describe_widening(struct session *session, bool widened, double upper, double best)
 {
+    if (!widened) return;
     const size_t poi = (size_t)poi_of(session);
-    if (widened)
-        text_format(&session->out,
-                    "The upper bound of %s was widened from %.6g to %.6g, as a tested value lies beyond; "
-                    "--range sets another\n",
-                    parameter_name(session, poi), bounds_of(session, poi).upper, upper);
+    const double before = bounds_of(session, poi).upper;
+    text_format(&session->out,
+                "The upper bound of %s was widened from %.6g to %.6g, as %s lies beyond; --range sets "
+                "another\n",
+                parameter_name(session, poi), before, upper,
+                best > before ? "the best fit" : "a tested value");
 }
 
 /* Sets the start of parameter i, and holds it there if `fixed` is not NULL. A value of NaN: its start. */
@@ -245,11 +245,27 @@ bool has_free_poi(const struct session *session)
     return poi >= 0 && !session->job.fixed[poi];
 }
 
-paritas_status fit_job(struct session *session, paritas_fit_answers answers)
+static bool is_at_upper_bound(const struct session *session, const double *values)
 {
+    for (size_t i = 0; i < session->n_parameters; i++)
+        if (!session->job.fixed[i] && upper_gives_way(session, i) && values[i] >= bounds_of(session, i).upper)
+            return true;
+    return false;
+}
+
+paritas_status fit_best(struct session *session, paritas_fit_answers answers)
+{
+    const size_t n = session->n_parameters;
+    double *upper = arena_numbers(session, n);
+    if (!answers.parameters) answers.parameters = arena_numbers(session, n);
+    TRY(allocated(session));
     paritas_job job = session->job;
     job.starts = 1;
     answers.size = sizeof answers;
+    TRY(paritas_fit(session->context, session->model, NULL, 1, &job, &answers));
+    if (!is_at_upper_bound(session, answers.parameters)) return PARITAS_OK;
+    TRY(paritas_best_fit_bounds(session->context, session->model, &job, upper));
+    job.upper = upper;
     return paritas_fit(session->context, session->model, NULL, 1, &job, &answers);
 }
 

@@ -23,8 +23,19 @@ static void write_pois(struct session *session)
     write_close(&session->writer);
 }
 
+static void write_notes(struct session *session)
+{
+    const struct text *notes = &session->notes;
+    if (notes->length == 0 || notes->failed) return;
+    write_array(&session->writer, "notes", true);
+    for (size_t at = 0; at < notes->length; at += strlen(notes->bytes + at) + 1)
+        write_string(&session->writer, NULL, notes->bytes + at);
+    write_close(&session->writer);
+}
+
 void write_provenance(struct session *session)
 {
+    write_notes(session);
     if (session->n_pois < 2)
         write_string(&session->writer, "poi", poi_name(session));
     else

@@ -10,8 +10,23 @@ struct range bounds_of(const struct session *session, size_t parameter)
                           (upper ? upper : paritas_model_upper_bounds(session->model))[parameter]};
 }
 
+bool is_of_interest(const struct session *session, size_t parameter)
+{
+    const size_t n = session->job.n_pois;
+    const size_t *pois = n > 0 ? session->job.pois : paritas_model_pois(session->model);
+    for (size_t k = 0; k < (n > 0 ? n : paritas_model_poi_count(session->model)); k++)
+        if (pois[k] == parameter) return true;
+    return false;
+}
+
+bool upper_gives_way(const struct session *session, size_t parameter)
+{
+    return is_of_interest(session, parameter) && !(session->job.kept && session->job.kept[parameter]);
+}
+
 /* NAME=LO:HI */
-static paritas_status read_bounds(struct session *session, const char *text, double *lower, double *upper)
+static paritas_status read_bounds(struct session *session, const char *text, double *lower, double *upper,
+                                  unsigned char *kept)
 {
     char *copy = arena_copied(session, text, strlen(text));
     TRY(allocated(session));
@@ -25,6 +40,7 @@ static paritas_status read_bounds(struct session *session, const char *text, dou
     TRY(paritas_model_parameter_index(session->context, session->model, copy, &i));
     lower[i] = range.lower;
     upper[i] = range.upper;
+    kept[i] = 1;
     return PARITAS_OK;
 }
 
@@ -34,13 +50,15 @@ paritas_status read_ranges(struct session *session)
     size_t at = 0;
     if (!option_given(session, "--range")) return PARITAS_OK;
     double *lower = arena_numbers(session, n), *upper = arena_numbers(session, n);
+    unsigned char *kept = arena_elements(session, n, 1);
     TRY(allocated(session));
     memcpy(lower, paritas_model_lower_bounds(session->model), n * sizeof *lower);
     memcpy(upper, paritas_model_upper_bounds(session->model), n * sizeof *upper);
     for (const struct given *given; (given = option_next(session, "--range", &at));)
-        TRY(read_bounds(session, given->text, lower, upper));
+        TRY(read_bounds(session, given->text, lower, upper, kept));
     session->job.lower = lower;
     session->job.upper = upper;
+    session->job.kept = kept;
     return PARITAS_OK;
 }
 

@@ -20,14 +20,14 @@ cdef inline const double *row_of(object array, Py_ssize_t i, Py_ssize_t n):
 cdef class Job:
     """What a fit is given; None: the model's own. With `rows`: arrays have a row a fit, or one for all."""
 
-    cdef readonly object data, start, lower, upper, fixed, rows, pois
+    cdef readonly object data, start, lower, upper, fixed, rows, pois, kept
     cdef readonly unsigned starts
     cdef paritas_job one
     cdef paritas_job *c # n jobs
     cdef Py_ssize_t n
 
     def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None,
-                  rows=None, unsigned starts=0, unsigned max_iterations=0, pois=None):
+                  rows=None, unsigned starts=0, unsigned max_iterations=0, pois=None, kept=None):
         cdef Py_ssize_t p = model.parameter_count, i
         cdef const unsigned char *first
         cdef bint several
@@ -43,6 +43,8 @@ cdef class Job:
             self.c = <paritas_job *>calloc(self.n + 1, sizeof(paritas_job))
             if self.c == NULL:
                 raise MemoryError()
+        if kept is not None:
+            self.kept = flags(kept, p, "kept").array
         if pois is not None:
             self.pois = np.array(pois, dtype=np.uintp)
         first = <const unsigned char *>address(self.fixed)
@@ -53,6 +55,7 @@ cdef class Job:
             self.c[i].data = row_of(self.data, i, model.data_count)
             self.c[i].start = row_of(self.start, i, p)
             self.c[i].lower, self.c[i].upper = row_of(self.lower, i, p), row_of(self.upper, i, p)
+            self.c[i].kept = <const unsigned char *>address(self.kept)
             if self.pois is not None:
                 self.c[i].n_pois, self.c[i].pois = len(self.pois), <const size_t *>address(self.pois)
             if first != NULL:
@@ -125,6 +128,13 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
         answers.c.starts = <paritas_fit_starts *>address(answers.starts)
     paritas_fit(model.c, NULL if options is None else &options.c, n, jobs, &answers.c, engine, progress)
     return answers
+
+
+def best_fit_bounds(Model model not None, Job job, Engine engine=None):
+    """Upper bounds (parameters,) of the fit that statistics call the best one."""
+    cdef Array upper = new_array(model.parameter_count)
+    paritas_best_fit_bounds(model.c, job_of(job), upper.at, engine)
+    return upper.array
 
 
 def minos(Model model not None, Job job, parameters, best, double best_twice_nll, errors, Engine engine=None,

@@ -149,6 +149,7 @@ class Job:
     upper: _Floats | None
     fixed: NDArray[np.uint8] | None
     rows: int | None
+    kept: NDArray[np.uint8] | None
     starts: int
     def __init__(
         self,
@@ -158,6 +159,7 @@ class Job:
         starts: int = 0,
         max_iterations: int = 0,
         pois: Sequence[int] | None = None,
+        kept: NDArray[np.bool_] | None = None,
     ) -> None: ...
 
 class FitOptions:
@@ -189,6 +191,7 @@ expected_data: _FloatsAnswer
 expected_jacobian: _FloatsAnswer
 expected_by_sample: Callable[..., list[_Floats]]
 fit: _Answer
+best_fit_bounds: _FloatsAnswer
 minos: Callable[..., tuple[list[tuple[float, float]], list[tuple[int, int]], list[tuple[float, float]], Any]]
 hypotest: _Answer
 limit: _Answer

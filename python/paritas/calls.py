@@ -171,6 +171,8 @@ def job_of(
     lower, upper = (None, None) if bounds is None else _bounds_of(model, bounds)
     flags = None if fixed is None else _fixed_of(model, fixed)
     start = _start_of(model, init, fixed, at, (lower, upper, flags))
+    if isinstance(bounds, Mapping):  # bounds that are not named give way to a best fit beyond
+        effort["kept"] = np.isin(np.arange(model.parameter_count), [model.index(name) for name in bounds])
     return _engine.Job(model, data, start, lower, upper, flags, rows, **effort)
 
 

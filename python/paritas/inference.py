@@ -341,10 +341,16 @@ def predict(
     here with `options`. Prefit errors: from the widths and correlations of the constraints; unconstrained
     parameters add nothing."""
     model = model_of(model)
+    job = job_of(model, data, init, bounds, fixed)
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
+        upper = model.upper_bounds if job is None or job.upper is None else job.upper
+        pois = [model.index(name) for name in model.poi_names]
+        if (best.values[pois] >= upper[pois]).any():  # a wider bound, as for statistics
+            lower = model.lower_bounds if job is None or job.lower is None else job.lower
+            within = np.stack([lower, _engine.best_fit_bounds(model, job)], axis=-1)
+            best = fit(model, data=data, init=init, bounds=within, fixed=fixed, **options)
     check_of(model, best)
-    job = job_of(model, data, init, bounds, fixed)
     covariance = best.covariance if best.converged else None
     before, after = _engine.predict(model, job, best.values, covariance)
     observed = model.data if data is None else numbers(data, "data")

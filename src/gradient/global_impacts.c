@@ -171,6 +171,7 @@ paritas_status paritas_global_impacts(paritas_context *context, const paritas_mo
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = find_impacts(&infer, n_groups, members, result, entries, groups);
+    if (status == PARITAS_OK) infer_note_widening(&infer);
     infer_close(&infer);
     gradient_end(context, usual);
     return status;

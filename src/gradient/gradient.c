@@ -268,7 +268,14 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     return PARITAS_OK;
 }
 
-static paritas_status check(const struct gradient *g, size_t n, const double *at)
+/* A tested value may lie beyond the bound, as in a test. */
+static paritas_status check_tested(struct infer *infer, double mu)
+{
+    TRY(infer_make_room(infer, infer->poi, mu));
+    return infer_check_tested(infer, infer->poi, mu);
+}
+
+static paritas_status check(struct gradient *g, size_t n, const double *at)
 {
     paritas_context *context = g->infer.context;
     const paritas_gradient_options *o = &g->options;
@@ -278,11 +285,11 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
                   : paritas_refuse(context, "%s: takes parameters, none given",
                                    paritas_quantity_name(o->quantity));
     TRY(statistic_check(context, o->statistic));
-    const struct infer *infer = &g->infer;
+    struct infer *infer = &g->infer;
     if (g->needs_asimov) TRY(infer_check_tested(infer, infer->poi, statistic_other(o->statistic)));
     if (!at || statistic_formula(o->statistic)->discovery)
-        return infer_check_tested(infer, infer->poi, statistic_tested(o->statistic, 1.0));
-    for (size_t i = 0; i < n; i++) TRY(infer_check_tested(infer, infer->poi, at[i]));
+        return check_tested(infer, statistic_tested(o->statistic, 1.0));
+    for (size_t i = 0; i < n; i++) TRY(check_tested(infer, at[i]));
     return PARITAS_OK;
 }
 

@@ -24,6 +24,27 @@ static bool is_better(const struct closest_fit *a, const struct closest_fit *b)
     return converged && a->deviance < b->deviance;
 }
 
+/* Fits that ended on a bound which gives way, with wider ones, from there. `list`: n, scratch. */
+static paritas_status go_beyond(struct gradient *g, size_t n, struct gradient_fit **fits,
+                                struct gradient_fit **list)
+{
+    struct infer *infer = &g->infer;
+    const size_t p = infer->n_parameters;
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *fixed = fits[i]->conditional ? g->fixed : infer->base.fixed;
+        if (!widening_is_met(&infer->widening, fixed, fits[i]->parameters, fits[i]->upper)) continue;
+        double *upper = infer_reals(infer, p, 1);
+        TRY(infer_memory(infer));
+        memcpy(upper, fits[i]->upper, p * sizeof *upper);
+        widening_gives(&infer->widening, fixed, fits[i]->parameters, upper);
+        fits[i]->upper = upper;
+        fits[i]->start = fits[i]->parameters;
+        list[m++] = fits[i];
+    }
+    return m > 0 ? gradient_run(g, true, false, m, list) : PARITAS_OK;
+}
+
 paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits)
 {
     struct infer *infer = &g->infer;
@@ -32,6 +53,7 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
     paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
     double *starts = infer_reals(infer, n, p), *found = infer_reals(infer, n, p);
     struct closest_fit *answers = infer_array(infer, n, sizeof *answers);
+    struct gradient_fit **list = infer_array(infer, n, sizeof *list);
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
         put_start(g, fits[i], starts + i * p);
@@ -47,7 +69,7 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
         fits[i]->is = answers[i];
         fits[i]->parameters = found + i * p;
     }
-    return PARITAS_OK;
+    return go_beyond(g, n, fits, list);
 }
 
 static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list,

@@ -321,7 +321,7 @@ static void open_search(const struct gradient *g, struct limit_row *r)
     s->tests.a.data.result.twice_nll = row->free.is.deviance;
     s->tests.a.asimov.parameters = row->origin.parameters; /* their own free fit, of deviance 0 */
     s->tests.log_level = host_log(g->options.level);
-    s->tests.widest = g->infer.widest;
+    s->tests.widest = g->infer.widening.widest[g->infer.poi];
     s->scale = sqrt(gradient_shared_variance(g));
     limit_search_restart(s);
     rebuild_curves(g, r);

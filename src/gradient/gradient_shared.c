@@ -107,7 +107,7 @@ paritas_status gradient_shared_check(const struct gradient *g)
     if (shared->model != paritas_model_frozen(infer->model))
         return paritas_refuse(infer->context, "shared: made of another model");
     if (memcmp(shared->plan.lower, infer->base.lower, size) ||
-        memcmp(shared->plan.upper, infer->base.upper, size) ||
+        memcmp(shared->plan.upper, infer->upper_given, size) ||
         memcmp(shared->plan.fixed, infer->base.fixed, p))
         return paritas_refuse(infer->context, "shared: made of a job with other bounds or fixed parameters");
     return PARITAS_OK;
@@ -163,6 +163,7 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
            *response = infer_reals(infer, infer->n_parameters, 1), *slopes = infer_reals(infer, n, 1);
     struct profile *profiles = infer_array(infer, n, sizeof *profiles);
     TRY(infer_memory(infer));
+    plan.upper = infer->base.upper;
     plan.mu = conditional_of(g, rows[which[0]])->mu;
     gradient_shared_respond(g, plan.start, plan.mu, response);
     plan.conditional_start = response;
@@ -170,7 +171,9 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
     TRY(profiles_by_quasi_newton(infer->context, &plan, n, data, PROFILE_CLOSEST | profile_poi_flag(&plan),
                                  profiles, slopes, ends));
     for (size_t k = 0; k < n; k++) {
-        done[which[k]] = profiles[k].method == PROFILE_QUASI_NEWTON;
+        done[which[k]] = profiles[k].method == PROFILE_QUASI_NEWTON &&
+                         !widening_is_met(&infer->widening, infer->base.fixed,
+                                          ends + k * 2 * infer->n_parameters, plan.upper);
         if (done[which[k]])
             take(g, rows[which[k]], &profiles[k], slopes[k], ends + k * 2 * infer->n_parameters);
     }
@@ -220,6 +223,7 @@ paritas_status gradient_shared_conditional(struct gradient *g, size_t n, struct 
     struct profile_plan plan = g->options.shared->plan;
     TRY(infer_memory(infer));
     if (n == 0) return PARITAS_OK;
+    plan.upper = infer->base.upper;
     plan.conditional = false; /* the parameter of interest stays where each start has it */
     for (size_t i = 0; i < n; i++) {
         rows_put_data(model, fits[i]->data, data + i * model->n_places);

@@ -34,22 +34,38 @@ static paritas_status fit_profile(struct infer *infer, struct infer_profile *pro
 
 paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile)
 {
-    return fit_profile(infer, profile, infer->base.fixed);
+    TRY(fit_profile(infer, profile, infer->base.fixed));
+    while (infer_gives_way(infer, infer->base.fixed, profile->parameters)) {
+        struct infer_profile wider = *profile;
+        wider.start = profile->parameters;
+        TRY(fit_profile(infer, &wider, infer->base.fixed));
+        if (!(wider.result.twice_nll <= profile->result.twice_nll)) return PARITAS_OK;
+        wider.start = profile->start;
+        *profile = wider;
+    }
+    return PARITAS_OK;
 }
 
-/* A piece of a wave: points without an answer yet. */
+/* Points of a wave that are fitted together. */
 struct piece {
     paritas_job *jobs;
     paritas_fit_result *results;
-    double *starts, *room;
+    double *starts;
 };
 
-static paritas_status fit_piece(struct infer *infer, const struct piece *piece, size_t n,
-                                struct infer_point *const *points, double *fitted)
+static struct piece piece_make(struct infer *infer, size_t most)
+{
+    return (struct piece){.jobs = infer_array(infer, most, sizeof(paritas_job)),
+                          .results = infer_array(infer, most, sizeof(paritas_fit_result)),
+                          .starts = infer_reals(infer, most, infer->n_parameters)};
+}
+
+/* Fits points from the piece's starts. */
+static paritas_status fit_from_starts(struct infer *infer, const struct piece *piece, size_t n,
+                                      struct infer_point *const *points, double *fitted)
 {
     const size_t p = infer->n_parameters;
     paritas_job *jobs = piece->jobs;
-    TRY(infer_choose_starts(infer, n, (const struct infer_point *const *)points, piece->room, piece->starts));
     for (size_t i = 0; i < n; i++) {
         jobs[i] = infer->base;
         jobs[i].data = points[i]->profile->data;
@@ -81,16 +97,54 @@ static paritas_status fit_piece(struct infer *infer, const struct piece *piece, 
 static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
 {
     const size_t p = infer->n_parameters, most = n < PIECE ? n : PIECE;
-    const struct piece piece = {.jobs = infer_array(infer, most, sizeof *piece.jobs),
-                                .results = infer_array(infer, most, sizeof *piece.results),
-                                .starts = infer_reals(infer, most, p),
-                                .room = infer_reals(infer, infer_starts_room(infer, most), 1)};
-    double *fitted = infer_reals(infer, n, p);
+    const struct piece piece = piece_make(infer, most);
+    double *room = infer_reals(infer, infer_starts_room(infer, most), 1), *fitted = infer_reals(infer, n, p);
     TRY(infer_memory(infer));
-    for (size_t first = 0; first < n; first += PIECE)
-        TRY(fit_piece(infer, &piece, n - first < PIECE ? n - first : PIECE, points + first,
-                      fitted + first * p));
+    for (size_t first = 0; first < n; first += PIECE) {
+        const size_t m = n - first < PIECE ? n - first : PIECE;
+        struct infer_point *const *some = points + first;
+        TRY(infer_choose_starts(infer, m, (const struct infer_point *const *)some, room, piece.starts));
+        TRY(fit_from_starts(infer, &piece, m, some, fitted + first * p));
+    }
     return PARITAS_OK;
+}
+
+/* Does the point end on a bound that gives way? */
+static paritas_status find_cut(struct infer *infer, const struct infer_point *point, bool *cut)
+{
+    const struct widening *w = &infer->widening;
+    *cut = widening_is_met(w, infer->base.fixed, point->parameters, infer->upper);
+    if (!*cut) return PARITAS_OK;
+    const unsigned char *fixed = infer_fixed_flags(infer, point);
+    TRY(infer_memory(infer));
+    *cut = widening_is_met(w, fixed, point->parameters, infer->upper);
+    return PARITAS_OK;
+}
+
+/* Repeats fits of a wave that ended on a bound which gives way, from there. `wave`: scratch. */
+static paritas_status fit_beyond(struct infer *infer, size_t n, struct infer_point *points, unsigned number,
+                                 struct infer_point **wave)
+{
+    const size_t p = infer->n_parameters;
+    for (;;) {
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++) {
+            bool cut = false;
+            if (points[i].wave == number) TRY(find_cut(infer, &points[i], &cut));
+            if (cut) wave[m++] = &points[i];
+        }
+        if (m == 0) return PARITAS_OK;
+        const struct piece piece = piece_make(infer, m);
+        double *fitted = infer_reals(infer, m, p);
+        TRY(infer_memory(infer));
+        for (size_t k = 0; k < m; k++) {
+            const unsigned char *fixed = infer_fixed_flags(infer, wave[k]);
+            TRY(infer_memory(infer));
+            infer_gives_way(infer, fixed, wave[k]->parameters);
+            memcpy(piece.starts + k * p, wave[k]->parameters, p * sizeof *piece.starts);
+        }
+        TRY(fit_from_starts(infer, &piece, m, wave, fitted));
+    }
 }
 
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points)
@@ -105,6 +159,7 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
         fitted += members;
         TRY(quasi_newton_points_fit(infer, &members, wave));
         if (members > 0) TRY(fit_wave(infer, members, wave));
+        TRY(fit_beyond(infer, n, points, number, wave));
     }
     return PARITAS_OK;
 }

@@ -7,22 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-static double widest_bound(double lower, double upper)
-{
-    return lower + 1048576.0 * (upper - lower);
-}
-
-/* The largest bound that the parameter of interest is widened to. */
-static double widest_of(const struct infer *infer, size_t poi)
-{
-    return widest_bound(infer->base.lower[poi], infer->upper_given[poi]);
-}
-
 double paritas_widest_bound(const paritas_model *model, size_t parameter)
 {
     if (parameter >= paritas_model_parameter_count(model)) return (double)NAN;
-    return widest_bound(paritas_model_lower_bounds(model)[parameter],
-                        paritas_model_upper_bounds(model)[parameter]);
+    return widening_widest(paritas_model_lower_bounds(model)[parameter],
+                           paritas_model_upper_bounds(model)[parameter]);
 }
 
 static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)
@@ -47,7 +36,22 @@ static paritas_status find_pois(struct infer *infer)
         if (infer->pois[k] >= infer->n_parameters)
             return paritas_refuse(infer->context, "pois[%zu]: the model has no parameter %zu", k,
                                   infer->pois[k]);
-    if (infer->n_pois > 0) infer->widest = widest_of(infer, infer->pois[0]);
+    return PARITAS_OK;
+}
+
+/* Bounds that the job gives are the caller's own, unless it says which are. */
+static paritas_status find_widening(struct infer *infer, bool own)
+{
+    const size_t n = infer->n_parameters;
+    unsigned char *kept = infer_array(infer, n, 1);
+    double *widest = infer_reals(infer, n, 1);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) {
+        kept[i] = infer->base.kept ? infer->base.kept[i] : own;
+        widest[i] = widening_widest(infer->base.lower[i], infer->upper_given[i]);
+    }
+    infer->base.kept = kept;
+    infer->widening = (struct widening){infer->n_pois, infer->pois, kept, infer->base.lower, widest};
     return PARITAS_OK;
 }
 
@@ -68,7 +72,8 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     if (infer->base.start == NULL) infer->base.start = paritas_model_suggested_init(model);
     if (infer->base.lower == NULL) infer->base.lower = paritas_model_lower_bounds(model);
     if (infer->base.fixed == NULL) infer->base.fixed = paritas_model_suggested_fixed(model);
-    const double *upper = infer->base.upper != NULL ? infer->base.upper : paritas_model_upper_bounds(model);
+    const bool own = infer->base.upper != NULL;
+    const double *upper = own ? infer->base.upper : paritas_model_upper_bounds(model);
     infer->upper_given = upper;
     infer->upper = infer_reals(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
@@ -78,6 +83,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->poi = infer->n_parameters;
     infer->tests = needs_poi;
     TRY(find_pois(infer));
+    TRY(find_widening(infer, own));
     if (!needs_poi) return PARITAS_OK;
     if (infer->n_pois == 0) return paritas_refuse(context, "the model has no parameter of interest");
     infer->poi = infer->pois[0];
@@ -135,17 +141,49 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
                           paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
+static bool is_poi(const struct infer *infer, size_t parameter)
+{
+    for (size_t k = 0; k < infer->n_pois; k++)
+        if (infer->pois[k] == parameter) return true;
+    return false;
+}
+
 static void widen(struct infer *infer, size_t poi, double mu)
 {
-    const double lower = infer->base.lower[poi], widest = widest_of(infer, poi);
-    double *upper = &infer->upper[poi];
-    while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
-    if (*upper > widest) *upper = widest;
+    widening_reach(infer->base.lower[poi], infer->widening.widest[poi], mu, &infer->upper[poi]);
 }
 
 void infer_widen(struct infer *infer, double mu)
 {
     widen(infer, infer->pois[0], mu);
+}
+
+bool infer_gives_way(struct infer *infer, const unsigned char *fixed, const double *end)
+{
+    for (size_t k = 0; k < infer->n_pois; k++) {
+        const size_t poi = infer->pois[k];
+        infer->fit_beyond = infer->fit_beyond || (!fixed[poi] && end[poi] > infer->upper_given[poi]);
+    }
+    return widening_gives(&infer->widening, fixed, end, infer->upper);
+}
+
+bool infer_doubles(struct infer *infer, size_t parameter)
+{
+    return is_poi(infer, parameter) && widening_doubles(&infer->widening, parameter, infer->upper);
+}
+
+paritas_status infer_keep_bounds(struct infer *infer, bool kept)
+{
+    unsigned char *flags = infer_array(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    memset(flags, kept, infer->n_parameters);
+    infer->base.kept = infer->widening.kept = flags;
+    return PARITAS_OK;
+}
+
+bool infer_is_widened(const struct infer *infer, size_t parameter)
+{
+    return infer->upper[parameter] > infer->upper_given[parameter];
 }
 
 paritas_status infer_check_profiled(const struct infer *infer, size_t k, const size_t *parameters)
@@ -167,17 +205,10 @@ paritas_status infer_check_profiled(const struct infer *infer, size_t k, const s
     return PARITAS_OK;
 }
 
-static bool is_poi(const struct infer *infer, size_t parameter)
-{
-    for (size_t k = 0; k < infer->n_pois; k++)
-        if (infer->pois[k] == parameter) return true;
-    return false;
-}
-
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value)
 {
     if (!is_poi(infer, parameter) || !(value > infer->upper[parameter])) return PARITAS_OK;
-    const double widest = widest_of(infer, parameter);
+    const double widest = infer->widening.widest[parameter];
     if (value > widest)
         return paritas_refuse(infer->context,
                               "%s = %.10g lies outside its bounds [%.10g, %.10g], which are widened up to "
@@ -188,15 +219,21 @@ paritas_status infer_make_room(struct infer *infer, size_t parameter, double val
     return PARITAS_OK;
 }
 
+void infer_put_bound(const struct infer *infer, double *upper_bound, paritas_truth *bound_widened)
+{
+    *upper_bound = infer->n_pois > 0 ? infer->upper[infer->pois[0]] : (double)NAN;
+    *bound_widened = infer->n_pois > 0 && infer_is_widened(infer, infer->pois[0]);
+}
+
 void infer_note_widening(const struct infer *infer)
 {
     for (size_t k = 0; k < infer->n_pois; k++) {
         const size_t poi = infer->pois[k];
-        if (infer->upper[poi] > infer->upper_given[poi])
+        if (infer_is_widened(infer, poi))
             paritas_note(infer->context,
-                         "the upper bound of %s was widened from %.6g to %.6g, as a tested value lies beyond",
+                         "the upper bound of %s was widened from %.6g to %.6g, as %s lies beyond",
                          paritas_model_parameter_name(infer->model, poi), infer->upper_given[poi],
-                         infer->upper[poi]);
+                         infer->upper[poi], infer->fit_beyond ? "a best fit" : "a tested value");
     }
 }
 

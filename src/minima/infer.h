@@ -7,6 +7,7 @@
 
 #include "base/context.h"
 #include "fit/minimum.h"
+#include "fit/widening.h"
 
 #define INFER_FIXED_MAX PARITAS_SCAN_PARAMETERS_MOST
 #define INFER_NEIGHBOURS 4
@@ -19,11 +20,12 @@ struct infer {
     size_t poi;       /* n_parameters if infer_open did not check it; a scan puts its parameter there */
     bool tests;       /* of the parameter of interest, as infer_open was asked for */
     paritas_job base; /* borrowed, but for `upper` */
-    double *upper;    /* own copy: tested values widen it */
+    double *upper;    /* own copy: tested values and best fits beyond it widen it */
     const double *upper_given; /* borrowed: before that */
-    double widest;             /* the largest that pois[0]'s is widened to */
     size_t n_pois;             /* the job's, else the model's; a test's is the first */
     const size_t *pois;
+    struct widening widening; /* of these bounds */
+    bool fit_beyond;          /* a fit ended beyond one that was given */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
     unsigned starts;               /* per fit; 0: as many as needed, 1: the usual one alone */
@@ -89,8 +91,17 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
 /* Widens the upper bound of one of `pois` for a value beyond it. INVALID_ARGUMENT: beyond the widest. Other
  * parameters' bounds stay. */
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);
-/* Doubles the width of the parameter of interest's bounds until mu fits, up to `widest`. */
+/* Doubles the width of the parameter of interest's bounds until mu fits, up to the widest. */
 void infer_widen(struct infer *infer, double mu);
+/* Whether the bounds give way to a fit that ended on one of them: then it is to be repeated from there. */
+bool infer_gives_way(struct infer *infer, const unsigned char *fixed, const double *end);
+/* Doubles the width of a parameter of interest's bounds. False: its upper bound stays. */
+bool infer_doubles(struct infer *infer, size_t parameter);
+/* From here on no fit widens a bound, or each does, whatever the job says. */
+paritas_status infer_keep_bounds(struct infer *infer, bool kept);
+bool infer_is_widened(const struct infer *infer, size_t parameter);
+/* PARITAS_BOUND_FIELDS of the first parameter of interest. */
+void infer_put_bound(const struct infer *infer, double *upper_bound, paritas_truth *bound_widened);
 /* Notes widened bounds, for answers without a place for them. */
 void infer_note_widening(const struct infer *infer);
 /* Checks as infer_check_value does, for the parameter of interest of a test, where 0 stands for the

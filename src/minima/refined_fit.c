@@ -1,4 +1,4 @@
-/* refined_fit.c: a minimum to the last digits of its parameters. */
+/* refined_fit.c: a minimum to the last digits of its parameters, and the bounds of a best fit. */
 #include "minima/conditional_fits.h"
 
 #include <string.h>
@@ -19,6 +19,22 @@ paritas_status paritas_fit_refine(paritas_context *context, const paritas_model 
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);
     if (status == PARITAS_OK) status = refine(&infer, point);
+    infer_close(&infer);
+    return status;
+}
+
+paritas_status paritas_best_fit_bounds(paritas_context *context, const paritas_model *model,
+                                       const paritas_job *job, double *upper)
+{
+    REQUIRE(context, model, upper);
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    struct infer_profile best = {.data = infer.base.data};
+    if (status == PARITAS_OK) status = infer_free_fit(&infer, &best);
+    if (status == PARITAS_OK) {
+        infer_note_widening(&infer);
+        memcpy(upper, infer.upper, infer.n_parameters * sizeof *upper);
+    }
     infer_close(&infer);
     return status;
 }

@@ -239,7 +239,6 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
     result->twice_nll_fixed = point->data.twice_nll;
     result->status = infer_worse(infer_worse(a->data.result.status, a->asimov.result.status), a->status);
     result->status = infer_worse(result->status, infer_worse(point->data.status, point->asimov.status));
-    result->upper_bound = a->infer->upper[poi];
     put_other(a, point, result);
     if (!isnan(result->cls_obs)) return;
     result->reason = PARITAS_REASON_UNDEFINED;

@@ -81,6 +81,7 @@ paritas_status paritas_breakdown(paritas_context *context, const paritas_model *
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = break_down(&infer, n_groups, members, result, groups);
+    if (status == PARITAS_OK) infer_note_widening(&infer);
     infer_close(&infer);
     return status;
 }

@@ -90,7 +90,7 @@ paritas_status compatibility_job(struct infer *common, const double *point, cons
 {
     const size_t n = paritas_model_parameter_count(separate);
     double *start = infer_reals(common, 3, n);
-    unsigned char *fixed = infer_array(common, n, 1);
+    unsigned char *fixed = infer_array(common, n, 1), *kept = infer_array(common, n, 1);
     TRY(infer_memory(common));
     double *lower = start + n, *upper = lower + n;
     compatibility_start(common, point, separate, start);
@@ -100,15 +100,35 @@ paritas_status compatibility_job(struct infer *common, const double *point, cons
         lower[i] = common->base.lower[from];
         upper[i] = common->base.upper[from];
         fixed[i] = shared && common->base.fixed[from];
+        kept[i] = common->base.kept[from];
     }
     *job = common->base;
     job->start = start;
     job->lower = lower;
     job->upper = upper;
     job->fixed = fixed;
+    job->kept = kept;
     job->n_pois = 0;
     job->pois = NULL;
     return PARITAS_OK;
+}
+
+/* MINOS errors of a group's parameter. A bound before a crossing gives way. */
+static paritas_status find_errors(struct infer *infer, paritas_job job, const struct infer_profile *best,
+                                  size_t parameter, double offsets[2])
+{
+    paritas_minos_end ends[2];
+    const paritas_minos_request request = {.size = sizeof request,
+                                           .parameter = parameter,
+                                           .best = best->parameters,
+                                           .best_twice_nll = best->result.twice_nll,
+                                           .error = best->errors[parameter],
+                                           .ends = ends};
+    job.upper = infer->upper;
+    for (;;) {
+        const paritas_status status = paritas_minos(infer->context, infer->model, &job, &request, offsets);
+        if (ends[1] != PARITAS_MINOS_END_BOUND || !infer_doubles(infer, parameter)) return status;
+    }
 }
 
 static paritas_status fill_groups(struct infer *infer, const paritas_job *job,
@@ -118,13 +138,8 @@ static paritas_status fill_groups(struct infer *infer, const paritas_job *job,
     for (size_t k = 0; k < paritas_model_poi_count(infer->model); k++) {
         const size_t i = pois[k];
         double offsets[2] = {(double)NAN, (double)NAN};
-        const paritas_minos_request request = {.size = sizeof request,
-                                               .parameter = i,
-                                               .best = best->parameters,
-                                               .best_twice_nll = best->result.twice_nll,
-                                               .error = best->errors[i]};
         if (best->result.status == PARITAS_FIT_CONVERGED) {
-            const paritas_status status = paritas_minos(infer->context, infer->model, job, &request, offsets);
+            const paritas_status status = find_errors(infer, *job, best, i, offsets);
             if (status != PARITAS_OK && status != PARITAS_NOT_CONVERGED) return status;
         }
         groups[k] = (paritas_compatibility_group){.size = sizeof *groups,
@@ -158,6 +173,7 @@ static paritas_status fit_separately(struct infer *common, const double *best, c
         result->status = infer_worse(result->status, own.result.status);
     }
     if (status == PARITAS_OK && groups) status = fill_groups(&infer, &job, &own, groups);
+    if (status == PARITAS_OK) infer_note_widening(&infer);
     infer_close(&infer);
     return status;
 }
@@ -173,6 +189,7 @@ paritas_status compatibility_fit(struct infer *common, const paritas_model *sepa
     result->error = best->errors[common->poi];
     result->twice_nll = best->result.twice_nll;
     result->status = best->result.status;
+    infer_put_bound(common, &result->upper_bound, &result->bound_widened);
     return fit_separately(common, best->parameters, separate, result, groups);
 }
 

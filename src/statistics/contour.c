@@ -88,6 +88,19 @@ static double position_of_bound(const struct search *s, const struct ray *ray)
     return bound;
 }
 
+/* Widens the box where an upper bound of a parameter of interest ends a ray that is still inside. */
+static bool gives_way(const struct search *s, const struct ray *ray)
+{
+    bool gives = false;
+    for (size_t j = 0; j < 2; j++) {
+        const size_t parameter = s->request->parameters[j];
+        const double edge = s->infer->base.upper[parameter];
+        if (ray->along[j] > 0.0 && (edge - s->centre[j]) / ray->along[j] <= ray->bound)
+            gives = infer_doubles(s->infer, parameter) || gives;
+    }
+    return gives;
+}
+
 /* Rays leave into the box: around the best fit, or on one side of each bound where it lies. The covariance
  * has nothing of a parameter at its bound, so the axes are those of the parameters. */
 static void find_sector(const struct search *s, double *start, double *step)
@@ -145,12 +158,16 @@ static double propose(const struct ray *ray)
 }
 
 /* Illinois: an end that stays twice counts half as far from the edge. */
-static void take(const struct search *s, struct ray *ray)
+static void take(struct search *s, struct ray *ray)
 {
     const double q = ray->point.twice_nll - s->profile.result.twice_nll, quantile = ray->wanted * ray->wanted;
     const bool inside = ray->point.status == PARITAS_FIT_CONVERGED && q < quantile;
     ray->q = q < 0.0 ? 0.0 : q;
     ray->at_bound = inside && ray->at == ray->bound;
+    if (ray->at_bound) {
+        ray->at_bound = !gives_way(s, ray);
+        ray->outer = ray->bound = position_of_bound(s, ray);
+    }
     ray->settled = ray->at_bound || fabs(q - quantile) <= ACCEPT * quantile;
     if (ray->settled) return;
     const double root = ray->point.status == PARITAS_FIT_CONVERGED ? host_sqrt(ray->q) : HUGE_VAL;
@@ -270,6 +287,7 @@ static paritas_status contour(struct search *s)
     request->best->size = sizeof *request->best;
     if (request->best_parameters)
         memcpy(request->best_parameters, s->profile.parameters, s->infer->n_parameters * sizeof(double));
+    infer_note_widening(s->infer);
     for (size_t i = 0; i < s->n; i++) {
         const struct ray *ray = &s->rays[i];
         request->points[i] =

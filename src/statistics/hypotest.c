@@ -22,7 +22,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
     TRY(asymptotic_test(&a, n_points, points, false));
     for (size_t i = 0; i < n; i++) {
         asymptotic_result(&a, &points[i < n_points ? i : 0], &results[i]);
-        results[i].bound_widened = infer->upper[infer->poi] > infer->upper_given[infer->poi];
+        infer_put_bound(infer, &results[i].upper_bound, &results[i].bound_widened);
     }
     asymptotic_note_domain(&a);
     return PARITAS_OK;
@@ -60,5 +60,7 @@ paritas_status paritas_significance(paritas_context *context, const paritas_mode
     result->status = test.status;
     result->several_minima = test.several_minima;
     result->minima = test.minima;
+    result->upper_bound = test.upper_bound;
+    result->bound_widened = test.bound_widened;
     return PARITAS_OK;
 }

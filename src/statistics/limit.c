@@ -135,7 +135,7 @@ static void write_result(const struct limit_search *s, const paritas_limit_reque
     for (size_t i = 0; i < tests->n; i++) {
         paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result);
         asymptotic_result(a, &tests->points[i], &one);
-        one.bound_widened = tests->widened;
+        infer_put_bound(a->infer, &one.upper_bound, &one.bound_widened);
         if (is_above_jump(s, &tests->points[i]))
             one.status = infer_worse(one.status, PARITAS_FIT_NO_PROGRESS);
         worst = infer_worse(worst, infer_worse(tests->points[i].data.status, tests->points[i].asimov.status));
@@ -157,8 +157,7 @@ static void write_result(const struct limit_search *s, const paritas_limit_reque
                sizeof s->crossings[curve]);
         worst = infer_worse(worst, statuses[reason]);
     }
-    result->upper_bound = a->infer->upper[a->infer->poi];
-    result->bound_widened = tests->widened;
+    infer_put_bound(a->infer, &result->upper_bound, &result->bound_widened);
     result->status = worst;
     result->several_minima = infer_has_several(&a->infer->minima);
     result->minima = a->infer->minima;

@@ -118,7 +118,7 @@ paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
     tests->points = arena_allocate(&infer->arena, PARITAS_SCAN_MOST * sizeof *tests->points);
     if (!tests->points) return paritas_fail_memory(infer->context);
     TRY(asymptotic_open(&tests->a, infer, tests->a.statistic));
-    tests->widest = infer->widest;
+    tests->widest = infer->widening.widest[infer->poi];
     return rebuild_curves(tests);
 }
 
@@ -128,7 +128,6 @@ static paritas_status widen(struct limit_tests *tests, double mu)
     struct infer *infer = tests->a.infer;
     size_t poi = infer->poi;
     infer_widen(infer, mu);
-    tests->widened = true;
     if (tests->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
     tests->a.data.start = tests->a.data.parameters;
     return infer_free_fit(infer, &tests->a.data);

@@ -17,7 +17,6 @@ struct limit_tests {
     bool searched[PARITAS_SCAN_MOST];    /* lower minima were looked for */
     bool careful;                        /* every new test is compared, slopes are checked */
     bool changed;                        /* an earlier answer was lowered; the caller clears it */
-    bool widened;                        /* beyond the job's bound */
     struct curve data, asimov;           /* twice the NLL over mu */
 };
 

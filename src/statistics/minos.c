@@ -439,6 +439,7 @@ paritas_status paritas_minos(paritas_context *context, const paritas_model *mode
     struct infer infer;
     struct search search = {.infer = &infer, .request = &request};
     paritas_status status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = infer_keep_bounds(&infer, true); /* the fit's */
     if (status == PARITAS_OK) status = check(&infer, request.parameter);
     if (status == PARITAS_OK) status = minos(&search, offsets);
     if (request.minima) infer_note_minima(request.minima, infer.minima.met, infer.minima.apart);

@@ -113,6 +113,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
         if (status == PARITAS_OK) status = rank(&infer, &profile, entries, n, &again);
     }
     if (status == PARITAS_OK) finish(&infer, again, entries, *n);
+    if (status == PARITAS_OK) infer_note_widening(&infer);
     infer_close(&infer);
     return status;
 }

@@ -68,11 +68,11 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
             TRY(infer_check_value(infer, fits[i].parameter[j], fits[i].value[j]));
         }
     }
-    infer_note_widening(infer);
     if (k == 1) infer->poi = request->parameters[0];
     TRY(infer_free_fit(infer, &profile));
     if (k == 1 && n > 0) TRY(arrange_waves(infer, n, fits));
     TRY(infer_points(infer, n, fits));
+    infer_note_widening(infer);
     *request->best = profile.result;
     request->best->size = sizeof *request->best;
     if (request->best_parameters)

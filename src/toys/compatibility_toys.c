@@ -13,9 +13,10 @@
 
 /* Room for a chunk, in the arena of the common model. */
 struct chunk {
-    paritas_job *jobs;
-    paritas_fit_result *common, *separate;
-    double *values, *starts;
+    paritas_job *jobs, *jobs_beyond;
+    paritas_fit_result *common, *separate, *beyond;
+    double *values, *starts, *separate_values, *values_beyond, *upper;
+    size_t *which; /* toys that ended on a bound */
     size_t n_parameters, n_separate;
 };
 
@@ -23,6 +24,7 @@ struct compared {
     struct infer *infer;
     const paritas_model *separate;
     paritas_job job, separate_job;
+    struct widening widening; /* of the separate job */
     const double *best;
     double observed;
     paritas_toys_options options;
@@ -40,11 +42,72 @@ static paritas_status hold_chunk(struct compared *c)
     chunk->separate = infer_array(c->infer, CHUNK, sizeof *chunk->separate);
     chunk->values = infer_reals(c->infer, CHUNK, chunk->n_parameters);
     chunk->starts = infer_reals(c->infer, CHUNK, chunk->n_separate);
+    const size_t most = chunk->n_separate > chunk->n_parameters ? chunk->n_separate : chunk->n_parameters;
+    chunk->separate_values = infer_reals(c->infer, CHUNK, chunk->n_separate);
+    chunk->jobs_beyond = infer_array(c->infer, CHUNK, sizeof *chunk->jobs_beyond);
+    chunk->beyond = infer_array(c->infer, CHUNK, sizeof *chunk->beyond);
+    chunk->values_beyond = infer_reals(c->infer, CHUNK, most);
+    chunk->upper = infer_reals(c->infer, most, 1);
+    chunk->which = infer_array(c->infer, CHUNK, sizeof *chunk->which);
     return infer_memory(c->infer);
 }
 
+static paritas_status hold_widening(struct compared *c)
+{
+    const paritas_job *job = &c->separate_job;
+    double *widest = infer_reals(c->infer, c->chunk.n_separate, 1);
+    TRY(infer_memory(c->infer));
+    for (size_t i = 0; i < c->chunk.n_separate; i++)
+        widest[i] = widening_widest(job->lower[i], job->upper[i]);
+    c->widening = (struct widening){paritas_model_poi_count(c->separate), paritas_model_pois(c->separate),
+                                    job->kept, job->lower, widest};
+    return PARITAS_OK;
+}
+
+/* Toys that ended on a bound which gives way, of `n` or of those that did before. */
+static size_t list_cut(const struct chunk *chunk, const struct widening *w, const paritas_job *job, size_t n,
+                       const size_t *from, size_t p, const double *values)
+{
+    size_t cut = 0;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = from ? from[k] : k;
+        if (widening_is_met(w, job->fixed, values + i * p, chunk->upper)) chunk->which[cut++] = i;
+    }
+    return cut;
+}
+
+/* Repeats such fits with bounds twice as wide. Those of all parameters of interest widen together, so that no
+ * toy depends on others. */
+static paritas_status go_beyond(struct compared *c, const paritas_model *model, const paritas_job *job,
+                                const struct widening *w, size_t n, paritas_fit_result *results,
+                                double *values)
+{
+    const struct chunk *chunk = &c->chunk;
+    const size_t p = paritas_model_parameter_count(model);
+    const paritas_fit_answers answers = {
+        .size = sizeof answers, .results = chunk->beyond, .parameters = chunk->values_beyond};
+    memcpy(chunk->upper, job->upper, p * sizeof *chunk->upper);
+    for (size_t m = list_cut(chunk, w, job, n, NULL, p, values); m > 0;
+         m = list_cut(chunk, w, job, m, chunk->which, p, values)) {
+        for (size_t k = 0; k < w->n; k++) widening_doubles(w, w->pois[k], chunk->upper);
+        for (size_t k = 0; k < m; k++) {
+            chunk->jobs_beyond[k] = chunk->jobs[chunk->which[k]];
+            chunk->jobs_beyond[k].upper = chunk->upper;
+            chunk->beyond[k].size = sizeof *results;
+        }
+        TRY(paritas_fit(c->infer->context, model, NULL, m, chunk->jobs_beyond, &answers));
+        for (size_t k = 0; k < m; k++) {
+            const size_t i = chunk->which[k];
+            chunk->beyond[k].iterations += results[i].iterations;
+            results[i] = chunk->beyond[k];
+            memcpy(values + i * p, chunk->values_beyond + k * p, p * sizeof *values);
+        }
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status fit_rows(struct compared *c, const paritas_model *model, const paritas_job *job,
-                               const paritas_toy_data *data, const double *starts,
+                               const struct widening *w, const paritas_toy_data *data, const double *starts,
                                paritas_fit_result *results, double *values)
 {
     const size_t n_data = c->infer->n_data, n_starts = starts ? c->chunk.n_separate : 0;
@@ -55,18 +118,20 @@ static paritas_status fit_rows(struct compared *c, const paritas_model *model, c
         results[i].size = sizeof *results;
     }
     const paritas_fit_answers answers = {.size = sizeof answers, .results = results, .parameters = values};
-    return paritas_fit(c->infer->context, model, NULL, data->n, c->chunk.jobs, &answers);
+    TRY(paritas_fit(c->infer->context, model, NULL, data->n, c->chunk.jobs, &answers));
+    return go_beyond(c, model, job, w, data->n, results, values);
 }
 
 /* A separate fit starts at the toy's common one, so it is never above it. */
 static paritas_status fit_chunk(struct compared *c, const paritas_toy_data *data)
 {
     const struct chunk *chunk = &c->chunk;
-    TRY(fit_rows(c, c->infer->model, &c->job, data, NULL, chunk->common, chunk->values));
+    TRY(fit_rows(c, c->infer->model, &c->job, &c->infer->widening, data, NULL, chunk->common, chunk->values));
     for (size_t i = 0; i < data->n; i++)
         compatibility_start(c->infer, chunk->values + i * chunk->n_parameters, c->separate,
                             chunk->starts + i * chunk->n_separate);
-    return fit_rows(c, c->separate, &c->separate_job, data, chunk->starts, chunk->separate, NULL);
+    return fit_rows(c, c->separate, &c->separate_job, &c->widening, data, chunk->starts, chunk->separate,
+                    chunk->separate_values);
 }
 
 static void count_chunk(struct compared *c, size_t n, paritas_gof_toys_result *result)
@@ -89,6 +154,7 @@ static paritas_status run_toys(struct compared *c, paritas_gof_toys_result *resu
     const uint64_t n = c->options.n, shards = (n + CHUNK - 1) / CHUNK;
     const paritas_toys_request request = {.size = sizeof request, .point = c->best};
     TRY(hold_chunk(c));
+    TRY(hold_widening(c));
     c->options.shards = (unsigned)shards;
     for (c->options.shard = 1; c->options.shard <= shards; c->options.shard++) {
         paritas_toy_data *data;

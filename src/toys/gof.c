@@ -131,6 +131,7 @@ static paritas_status describe(struct infer *infer, const struct infer_profile *
     result->ndof = counted > unconstrained ? counted - unconstrained : 0;
     result->p = chi2_survival(result->statistic, (double)result->ndof);
     result->status = profile->result.status;
+    infer_put_bound(infer, &result->upper_bound, &result->bound_widened);
     return PARITAS_OK;
 }
 

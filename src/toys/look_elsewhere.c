@@ -240,6 +240,7 @@ static paritas_status open_point(struct search *s, size_t k)
     point->q = statistic_q(PARITAS_STATISTIC_Q0, 0.0, mu_hat, point->at_zero.twice_nll,
                            point->data.result.twice_nll);
     TRY(infer_polish(infer, &point->at_zero));
+    infer_note_widening(infer);
     const double z = sqrt(point->q);
     request->points[k] = (paritas_look_elsewhere_point){
         .size = sizeof *request->points,

@@ -65,6 +65,7 @@ static paritas_status find_centre(struct infer *infer, const paritas_toys_reques
         struct infer_profile best;
         TRY(toy_fits_best(infer, &best, true, &data->point));
         data->status = best.result.status;
+        infer_note_widening(infer);
     }
     TRY(toy_fits_expect(infer, options, data->point, &found));
     *expected = found;

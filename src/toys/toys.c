@@ -331,9 +331,9 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
     TRY(toys_share(infer->context, options, &first, &end));
     TRY(infer_make_room(infer, infer->poi, key.mu));
     TRY(infer_check_tested(infer, infer->poi, key.mu));
-    infer_note_widening(infer);
     TRY(toys_open_store(infer, options, &key, store));
     TRY(toy_test_open(test, infer, options, statistic, mu, *store));
+    infer_note_widening(infer);
     if (*store) {
         TRY(set_facts(*store, &test->result));
         TRY(toys_set_places(*store, &test->pool));

@@ -36,7 +36,6 @@ struct interval {
     double level;
     uint64_t end; /* toys of each value */
     double best, reach, resolution;
-    bool widened;
     struct interval_progress progress;
     size_t n;
     struct tested points[PARITAS_SCAN_MOST]; /* ascending */
@@ -90,11 +89,8 @@ static paritas_status run_toys(struct interval *s, double mu, paritas_hypotest_t
 /* Widens the upper bound so far that it does not cut the best fits of toys drawn at mu: cut fits lower t. */
 static void make_room(struct interval *s, double mu)
 {
-    const size_t poi = s->infer->poi;
     const double away = fabs(mu - s->best), wanted = s->best + ROOM * (away > s->reach ? away : s->reach);
-    if (wanted <= s->infer->upper[poi]) return;
     infer_widen(s->infer, wanted);
-    s->widened = true;
 }
 
 /* *in: mu is in the set. A value whose toys have no answer is not. */
@@ -168,21 +164,6 @@ static paritas_status find_edge(struct interval *s, double side, double last, si
     return find_out(s, side, last, room, fabs(outside - inside), error);
 }
 
-/* The best fit; while it is at the upper bound, the bound is widened. */
-static paritas_status fit_best(struct interval *s, struct infer_profile *profile)
-{
-    struct infer *infer = s->infer;
-    const double lower = infer->base.lower[infer->poi], *upper = &infer->upper[infer->poi];
-    for (;;) {
-        *profile = (struct infer_profile){.data = infer->base.data};
-        TRY(infer_free_fit(infer, profile));
-        TRY(minimum_search_run(infer, profile, 0, NULL));
-        if (profile->parameters[infer->poi] < *upper || *upper >= infer->widest) return PARITAS_OK;
-        infer_widen(infer, lower + 2.0 * (*upper - lower));
-        s->widened = true;
-    }
-}
-
 /* Conditional fits at no signal and on both sides of the best fit show signs of several minima, as those of a
  * test do. */
 static paritas_status look_for_minima(struct interval *s, struct infer_profile *profile)
@@ -202,10 +183,11 @@ static paritas_status look_for_minima(struct interval *s, struct infer_profile *
 static paritas_status begin(struct interval *s, double rtol, paritas_interval_toys_result *result)
 {
     struct infer *infer = s->infer;
-    struct infer_profile profile;
+    struct infer_profile profile = {.data = infer->base.data};
     const double width = infer->upper[infer->poi] - infer->base.lower[infer->poi];
     double variance;
-    TRY(fit_best(s, &profile));
+    TRY(infer_keep_bounds(infer, false)); /* values beyond are tested, too */
+    TRY(infer_lowest_free_fit(infer, &profile));
     TRY(infer_variance(infer, &profile, infer->poi, &variance));
     const double reach = normal_quantile(1.0 - 0.5 * s->level) * sqrt(variance);
     s->best = profile.parameters[infer->poi];
@@ -221,8 +203,7 @@ static paritas_status begin(struct interval *s, double rtol, paritas_interval_to
 static void write_result(const struct interval *s, const paritas_interval_toys_request *request,
                          paritas_interval_toys_result *result)
 {
-    result->upper_bound = s->infer->upper[s->infer->poi];
-    result->bound_widened = s->widened;
+    infer_put_bound(s->infer, &result->upper_bound, &result->bound_widened);
     result->n_scan = s->n;
     for (size_t i = 0; i < s->n; i++) {
         const paritas_hypotest_toys_result *r = &s->points[i].result;
@@ -254,7 +235,8 @@ static paritas_status find_interval(struct interval *s, const paritas_interval_t
     const double lowest = s->infer->base.lower[s->infer->poi];
     TRY(open_store(s));
     TRY(begin(s, request->rtol, result));
-    TRY(find_edge(s, 1.0, s->infer->widest, PARITAS_SCAN_MOST / 2, &result->upper, &result->upper_error));
+    TRY(find_edge(s, 1.0, s->infer->widening.widest[s->infer->poi], PARITAS_SCAN_MOST / 2, &result->upper,
+                  &result->upper_error));
     result->upper_reason = !isnan(result->upper)           ? PARITAS_REASON_FOUND
                            : s->n >= PARITAS_SCAN_MOST / 2 ? PARITAS_REASON_NOT_REACHED
                                                            : PARITAS_REASON_NONE_BELOW_BOUND;

@@ -59,7 +59,6 @@ struct search {
     struct store *store;
     /* z: of the level; near: useful toys' relative distance from a root; scale: typical mu */
     double z, rtol, near, widest, scale;
-    bool widened;
     size_t n;
     struct tested *points[PARITAS_SCAN_MOST];
     double proposed[CURVES];
@@ -95,10 +94,7 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
     struct infer *infer = s->infer;
     struct tested *point = infer_array(infer, 1, sizeof *point);
     TRY(infer_memory(infer));
-    if (mu > infer->upper[infer->poi]) {
-        infer_widen(infer, mu);
-        s->widened = true;
-    }
+    infer_widen(infer, mu);
     size_t at = s->n++;
     for (; at > 0 && s->points[at - 1]->mu > mu; at--) s->points[at] = s->points[at - 1];
     s->points[at] = point;
@@ -403,8 +399,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
         result->reached_exp[i] = s->roots[i].state != ROOT_NOT_REACHED;
         result->asymptotic_exp[i] = asymptotic->limit_exp[i];
     }
-    result->upper_bound = s->infer->upper[s->infer->poi];
-    result->bound_widened = s->widened || asymptotic->bound_widened;
+    infer_put_bound(s->infer, &result->upper_bound, &result->bound_widened);
     result->n_scan = s->n;
     for (size_t i = 0; i < s->n; i++) {
         const paritas_hypotest_toys_result *r = &s->points[i]->result;
@@ -437,7 +432,7 @@ static paritas_status limit_toys(struct search *s, const paritas_limit_toys_requ
 {
     const paritas_limit_request by_formula = {.statistic = request->statistic, .level = request->level};
     paritas_limit_result asymptotic;
-    s->widest = s->infer->widest;
+    s->widest = s->infer->widening.widest[s->infer->poi];
     TRY(open_store(s, request->level));
     TRY(limit_asymptotic(s->infer, &by_formula, &asymptotic, NULL));
     propose_first(s, &asymptotic);

@@ -72,6 +72,7 @@ static paritas_status choose_centre(struct infer *infer, struct toy_fits_options
         struct infer_profile best;
         TRY(toy_fits_best(infer, &best, true, &point));
         result->status = best.result.status;
+        infer_note_widening(infer);
     } else {
         TRY(choose_start(infer, own_start, point, &options->start));
     }

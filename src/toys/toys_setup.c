@@ -279,6 +279,7 @@ struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_t
                                               .lower = infer->base.lower,
                                               .upper = infer->base.upper,
                                               .fixed = infer->base.fixed,
+                                              .widening = &infer->widening,
                                               .poi = -1},
                                      .expected = expected,
                                      .seed = options->seed,

@@ -374,7 +374,7 @@ static paritas_status prepare(struct bench *b)
     b->parameter = b->poi ? (size_t)paritas_model_poi_index(model) : 0;
     while (b->parameter + 1 < n && session->job.fixed[b->parameter]) b->parameter++;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = best, .errors = errors}));
+    TRY(fit_best(session, (paritas_fit_answers){.results = &result, .parameters = best, .errors = errors}));
     note_status(session, result.status);
     const struct range range =
         range_around(session, b->parameter, best[b->parameter], errors[b->parameter], 2.0, 0.1);

@@ -131,6 +131,7 @@ static void write_text(struct session *session, const void *result)
     if (by_toys_asked(session))
         text_format(out, "by toys p = %.4g +- %.2g\n", c->by_toys.p, c->by_toys.p_error);
     describe_fits(out, "fits", r->status, poi_name(session), r->mu);
+    describe_widening(session, r->bound_widened != 0, r->upper_bound, r->mu);
     text_format(out, "\n");
     table_open(&table, out, "parameter|value|error|minos||state", "l 6 4 4 4 l");
     table_row(&table, poi_name(session), r->mu, r->error, NAN, NAN, "");

@@ -394,6 +394,16 @@ static void print_unknown(struct session *session, const struct fitted *fitted)
 }
 
 /* The answer in one line, as the table may be long. */
+/* A fit keeps its bounds, and says how another one is given. */
+static void describe_bound(struct session *session, size_t poi, paritas_parameter_state state)
+{
+    const struct range bounds = bounds_of(session, poi);
+    if (state == PARITAS_PARAMETER_AT_UPPER_BOUND && upper_gives_way(session, poi))
+        text_format(&session->out, "%s = %.6g is at its upper bound; --range %s=%.6g:%.6g widens it\n",
+                    parameter_name(session, poi), bounds.upper, parameter_name(session, poi), bounds.lower,
+                    bounds.lower + 2.0 * (bounds.upper - bounds.lower));
+}
+
 static void print_poi(struct session *session, const struct fitted *fitted)
 {
     const size_t poi = (size_t)poi_of(session);
@@ -409,6 +419,7 @@ static void print_poi(struct session *session, const struct fitted *fitted)
                     up ? minos.up : "");
     const char *state = state_word(fitted->states[poi]);
     text_format(out, "%s%s\n", state[0] != '\0' ? ", " : "", state);
+    describe_bound(session, poi, fitted->states[poi]);
 }
 
 /* Prints the parameters of interest with their correlations. */
@@ -423,6 +434,8 @@ static void print_pois(struct session *session, const struct fitted *fitted)
             text_format(&session->out, "correlation of %s and %s: %+.3f\n",
                         parameter_name(session, session->pois[i]), parameter_name(session, session->pois[j]),
                         correlation_of(session, fitted, session->pois[i], session->pois[j]));
+    for (size_t k = 0; k < session->n_pois; k++)
+        describe_bound(session, session->pois[k], fitted->states[session->pois[k]]);
 }
 
 static void print_starts(struct text *out, const paritas_fit_starts *starts, double answer)

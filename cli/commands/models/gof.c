@@ -2,6 +2,8 @@
 #include "print/record_output.h"
 #include "commands/models/toy_runs.h"
 
+#include <math.h>
+
 static const struct option options[] = {
     {"--algo", .library = "paritas_toys_options"},
     {"--toys", OPTION_FLAG, NULL, "also the p-value by toys drawn at the best fit; --ntoys N implies it"},
@@ -51,7 +53,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_fields(w, "paritas_gof_result", r, "twice_nll", "p");
     else /* without degrees of freedom, so toys alone have a p-value */
         write_members(w, "twice_nll:n statistic:n", r->twice_nll, algo == PARITAS_GOF_KS ? r->ks : r->ad);
-    write_fields(w, "paritas_gof_result", r, "ks", "ad");
+    write_fields(w, "paritas_gof_result", r, "ks", "bound_widened");
     if (by_toys_asked(session)) {
         write_record(w, "paritas_gof_toys_result", &g->by_toys);
         toy_run_write(w, &g->toys);
@@ -83,6 +85,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, "%s = %.6g at the best fit (%s)%s\n", algo == PARITAS_GOF_KS ? "KS" : "AD",
                     algo == PARITAS_GOF_KS ? r->ks : r->ad, paritas_fit_status_name(r->status),
                     by_toys ? "" : ": --ntoys N finds its p-value");
+    describe_widening(session, r->bound_widened != 0, r->upper_bound, HUGE_VAL);
     if (!by_toys) return;
     text_format(out, "by toys p = %.4g +- %.2g\n", g->by_toys.p, g->by_toys.p_error);
     toy_run_describe(out, &g->toys);

@@ -114,7 +114,9 @@ static bool meets_bound(const struct session *session, const struct tested *test
         const double near = 1e-6 * (bounds.upper - bounds.lower); /* fits end this near */
         const double values[2] = {tested->values[k], tested->best_parameters[parameter]};
         for (int i = 0; i < 2; i++)
-            if (values[i] <= bounds.lower + near || values[i] >= bounds.upper - near) return true;
+            if (values[i] <= bounds.lower + near ||
+                (!upper_gives_way(session, parameter) && values[i] >= bounds.upper - near))
+                return true;
     }
     return false;
 }
@@ -208,7 +210,7 @@ static void write_text(struct session *session, const void *result)
             "The fit behind the Asimov data has two minima, equally low. By the other one: observed %.6g, "
             "median %.6g, q_A %.6g\n",
             r->cls_obs_other, r->cls_exp_other[2], r->q_asimov_other);
-    describe_widening(session, r->bound_widened != 0, r->upper_bound);
+    describe_widening(session, r->bound_widened != 0, r->upper_bound, r->mu_hat);
     if (r->reason == PARITAS_REASON_UNDEFINED)
         text_format(out, "CLs is undefined: a fit or q_A is not finite, or q_A is 0\n");
 }

@@ -68,7 +68,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, "No upper edge: all values up to %.6g are in the interval\n", r->upper_bound);
     else if (r->upper_reason == PARITAS_REASON_NOT_REACHED)
         text_format(out, "No upper edge: more tests are needed than a search makes\n");
-    describe_widening(session, r->bound_widened != 0, r->upper_bound);
+    describe_widening(session, r->bound_widened != 0, r->upper_bound, r->mu_hat);
     toy_run_describe(out, &found->toys);
 }
 

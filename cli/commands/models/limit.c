@@ -128,7 +128,7 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
     text_format(out, "\n%zu values tested. ", r->n_scan);
     describe_fits(out, "fits", r->status, poi_name(session), r->n_scan > 0 ? r->mu_hat : NAN);
-    describe_widening(session, r->bound_widened, r->upper_bound);
+    describe_widening(session, r->bound_widened, r->upper_bound, r->mu_hat);
     describe_curve(session, data_word(session), r->reason_obs, r->crossings_obs);
     for (int i = 0; i < 5; i++)
         describe_curve(session, curve_names[i], r->reason_exp[i], r->crossings_exp[i]);
@@ -230,7 +230,7 @@ static void write_text_toys(struct session *session, const void *result)
                     "Errors are above --rtol %.4g with %" PRIu64
                     " toys at each value: raise --ntoys or --rtol\n",
                     l->rtol, l->toys.options.n);
-    describe_widening(session, r->bound_widened, r->upper_bound);
+    describe_widening(session, r->bound_widened, r->upper_bound, r->mu_hat);
     bool missing = isnan(r->limit_obs);
     for (int i = 0; i < 5; i++) missing = missing || isnan(r->limit_exp[i]);
     if (missing)

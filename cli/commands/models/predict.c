@@ -30,8 +30,8 @@ static paritas_status analyse(struct session *session, void *result)
     allocate_yields(session, &p->after);
     TRY(allocated(session));
     p->result.size = sizeof p->result;
-    TRY(fit_job(session,
-                (paritas_fit_answers){.results = &p->result, .parameters = best, .covariance = covariance}));
+    TRY(fit_best(session,
+                 (paritas_fit_answers){.results = &p->result, .parameters = best, .covariance = covariance}));
     note_status(session, p->result.status);
     const paritas_predict_request request = {sizeof request, best, covariance};
     const paritas_predict_answers answers = {sizeof answers, p->before, p->after};

@@ -34,7 +34,7 @@ static paritas_status analyse(struct session *session, void *result)
     }
     if (r->n == 0) { /* nothing to shift: the fit alone can fail */
         paritas_fit_result fit = PARITAS_INIT(paritas_fit_result);
-        TRY(fit_job(session, (paritas_fit_answers){.results = &fit}));
+        TRY(fit_best(session, (paritas_fit_answers){.results = &fit}));
         note_status(session, fit.status);
         r->worst = fit.status;
     }

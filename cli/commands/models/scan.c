@@ -54,7 +54,7 @@ static paritas_status read_axis(struct session *session, const char *text, struc
     return paritas_model_parameter_index(context, session->model, copy, &axis->parameter);
 }
 
-/* Three errors around the best fit, within the bounds. */
+/* Three errors around the best fit, within bounds that stay. */
 static paritas_status default_range(struct session *session, struct axis *axis)
 {
     const size_t k = axis->parameter;
@@ -62,8 +62,9 @@ static paritas_status default_range(struct session *session, struct axis *axis)
            *errors = arena_numbers(session, session->n_parameters);
     TRY(allocated(session));
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = values, .errors = errors}));
+    TRY(fit_best(session, (paritas_fit_answers){.results = &result, .parameters = values, .errors = errors}));
     axis->range = range_around(session, k, values[k], errors[k], 3.0, 0.25);
+    if (upper_gives_way(session, k) && errors[k] > 0.0) axis->range.upper = values[k] + 3.0 * errors[k];
     return PARITAS_OK;
 }
 

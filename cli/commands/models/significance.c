@@ -35,6 +35,7 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
     text_format(&session->out, "\n");
     describe_fits(&session->out, "fits", r->status, poi_name(session), r->mu_hat);
+    describe_widening(session, r->bound_widened != 0, r->upper_bound, r->mu_hat);
 }
 
 struct tested {

@@ -2,6 +2,7 @@
 #include "fit/profiles/ensemble.h"
 #include "fit/fit_rows.h"
 #include "fit/minimum.h"
+#include "fit/profiles/profile_beyond.h"
 #include "fit/profiles/profile_metric.h"
 #include "fit/profiles/profiles.h"
 #include "fit/signs.h"
@@ -332,8 +333,9 @@ static paritas_status run_part(paritas_context *context, const struct ensemble *
         fitted = left < count ? left : count;
         memcpy(profiles, e->probes + first, fitted * sizeof *profiles);
     }
-    return profiles_fit(context, &plan, count - fitted, rows + fitted * e->model->n_places, profiles + fitted,
-                        parameters);
+    TRY(profiles_fit(context, &plan, count - fitted, rows + fitted * e->model->n_places, profiles + fitted,
+                     parameters));
+    return profiles_go_beyond(context, &plan, count, rows, profiles, parameters);
 }
 
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
@@ -343,11 +345,13 @@ paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, 
     const size_t n_data = model->n_data, p = model->n_parameters, step = at_once(context, e, n);
     double *rows = paritas_allocate(context, step * model->n_places + 1, sizeof *rows),
            *own = paritas_allocate(context, n_data, sizeof *own);
-    paritas_status status = rows && own ? PARITAS_OK : paritas_fail_memory(context);
+    const bool wants_ends = !parameters && profiles_need_ends(&e->options.plan);
+    double *ends = wants_ends ? paritas_allocate(context, step * p + 1, sizeof *ends) : NULL;
+    paritas_status status = rows && own && (ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t at = 0; at < n && status == PARITAS_OK; at += step) {
         const size_t count = n - at < step ? n - at : step;
         status = run_part(context, e, first + at, count, rows, profiles + at,
-                          parameters ? parameters + at * p : NULL);
+                          parameters ? parameters + at * p : ends);
         for (size_t i = 0; i < count && (data || constants) && status == PARITAS_OK; i++) {
             double *one = data ? data + (at + i) * n_data : own;
             row_of_places(e, rows + i * model->n_places, one);
@@ -356,5 +360,6 @@ paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, 
     }
     paritas_release(&context->allocator, rows);
     paritas_release(&context->allocator, own);
+    paritas_release(&context->allocator, ends);
     return status;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fit/fit_rows.h"
+#include "fit/widening.h"
 
 #define PROFILE_EVALUATIONS 80 /* of a quasi-Newton fit in f64; then Newton takes over */
 
@@ -40,7 +41,8 @@ struct profile_plan {
     const double *start; /* of free fits: where the data were drawn, or near */
     const double *lower, *upper;
     const unsigned char *fixed;
-    ptrdiff_t poi; /* -1: none */
+    const struct widening *widening; /* of `upper`, in ensembles; NULL: it stays */
+    ptrdiff_t poi;                   /* -1: none */
     bool conditional;
     double mu;
     const double *conditional_start;     /* fit to `start`'s expected data */
