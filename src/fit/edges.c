@@ -14,10 +14,21 @@ struct rates {
     double *expected, *jacobian; /* n_data; a row of n_parameters for each datum */
 };
 
+static bool is_empty(const struct frozen *model, const double *data, size_t i)
+{
+    return data[i] == 0.0 && frozen_counts(model, i) && !frozen_is_masked(model, i);
+}
+
+bool edges_may_hold(const struct frozen *model, const double *data)
+{
+    for (size_t i = 0; i < model->n_main; i++)
+        if (is_empty(model, data, i)) return true;
+    return false;
+}
+
 static bool may_hold(const struct rates *rates, size_t i)
 {
-    return rates->data[i] == 0.0 && fabs(rates->expected[i]) < SMALL && frozen_counts(rates->model, i) &&
-           !frozen_is_masked(rates->model, i);
+    return is_empty(rates->model, rates->data, i) && fabs(rates->expected[i]) < SMALL;
 }
 
 static bool holds(const struct rates *rates, size_t i, double near)
@@ -45,7 +56,7 @@ paritas_status edges_find(paritas_context *context, const paritas_model *model, 
     struct rates rates = {.model = frozen, .point = point, .data = data ? data : frozen->data};
     size_t candidates = 0;
     *edges = (struct edges){.n = 0};
-    if (frozen->no_expectation) return PARITAS_OK;
+    if (frozen->no_expectation || !edges_may_hold(frozen, rates.data)) return PARITAS_OK;
     rates.expected = arena_array(arena, frozen->n_data, sizeof *rates.expected);
     if (!rates.expected) return paritas_fail_memory(context);
     TRY(family_expected_data(context, context->host, model, 1, point, data, rates.expected));
@@ -59,5 +70,6 @@ paritas_status edges_find(paritas_context *context, const paritas_model *model, 
     for (size_t i = 0; i < frozen->n_main; i++)
         if (may_hold(&rates, i) && holds(&rates, i, fits_are_raw(context) ? NEAR_RAW : NEAR))
             add(&rates, i, edges);
+    edges->jacobian = rates.jacobian;
     return PARITAS_OK;
 }

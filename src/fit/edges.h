@@ -7,7 +7,11 @@
 struct edges {
     size_t n, *bins;      /* main data */
     unsigned char *moves; /* n_parameters: 1 where the parameter moves the rate of one; NULL: no bins */
+    double *jacobian;     /* of expected data: a row of n_parameters for each datum; NULL: no bins */
 };
+
+/* Can a bin hold a fit to this row? Nothing was observed in one. */
+bool edges_may_hold(const struct frozen *model, const double *data);
 
 /* Finds these bins at `point`. data: a data row; NULL: the model's. A bin whose rate no parameter moves is
  * none of them. The arrays are in the arena. */

@@ -24,13 +24,6 @@ struct judged {
     const unsigned char *fixed;
 };
 
-static bool has_empty_bin(const struct frozen *model, const double *data)
-{
-    for (size_t i = 0; i < model->n_main; i++)
-        if (data[i] == 0.0 && frozen_counts(model, i) && !frozen_is_masked(model, i)) return true;
-    return false;
-}
-
 static void take_error(struct judged *j, size_t p)
 {
     j->answers.errors[p] = (double)NAN;
@@ -94,7 +87,7 @@ paritas_status edge_errors_judge(paritas_context *context, const paritas_model *
     for (size_t i = 0; i < n; i++) {
         if (answers->results[i].status != PARITAS_FIT_CONVERGED) continue;
         const double *data = jobs[i].data ? jobs[i].data : frozen->data;
-        if (!has_empty_bin(frozen, data)) continue;
+        if (!edges_may_hold(frozen, data)) continue;
         struct judged j = {.context = context, .model = model, .job = jobs[i], .n = p};
         j.answers = fit_answers_from(answers, i, p);
         j.fixed = jobs[i].fixed ? jobs[i].fixed : frozen->fixed;

@@ -32,6 +32,7 @@ struct infer {
     struct minimum_search *search; /* minimum_search.h; NULL: not yet run */
     paritas_minima minima;         /* that further starts met */
     bool told_unfinished;          /* fit_notes.h */
+    bool told_cancelling;          /* cancelling.h */
     bool out_of_memory;
 };
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define SAME_POINT 1e-7 /* relative; closer proposals are tested once */
+#define FARTHEST 8.0    /* times the bound or the last test above the level */
 #define LEVEL_MET 2e-3  /* of ln(CLs / level) at a root, from the nearest test */
 
 struct curve_of_search {
@@ -56,10 +57,13 @@ bool limit_search_has_answer(const struct limit_tests *tests, int curve, double 
 }
 
 /* Proposes a point above the last test: where extrapolation crosses, or a step further if a profile falls
- * there. */
+ * there. A curvature near 0 says nothing: the bound is tested before values far beyond it, and from there
+ * on no step is longer than CLs above the level has led so far. */
 static void propose_beyond(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
 {
+    const struct infer *infer = tests->a.infer;
     struct curve_of_search c = {tests, curve};
+    const double bound = infer->upper_given[infer->poi];
     double high, step = scale;
     for (high = bracket->low + step; high < tests->widest && !(interpolated(&c, high) < 0.0); high += step)
         step *= 2.0;
@@ -75,21 +79,47 @@ static void propose_beyond(const struct limit_tests *tests, int curve, double sc
                                                             : PARITAS_REASON_NONE_BELOW_BOUND);
     }
     bracket->root = fmin(bracket->root, tests->widest);
+    if (bracket->root > FARTHEST * fmax(bound, bracket->low))
+        bracket->root = bracket->low < bound ? bound : FARTHEST * bracket->low;
+}
+
+/* The test beside `root`; tests->n: there is none. *met: CLs there is the level. */
+static size_t nearest_test(const struct limit_tests *tests, int curve, double root, bool *met)
+{
+    size_t nearest = tests->n;
+    for (size_t i = 0; i < tests->n; i++) {
+        const double distance = fabs(tests->points[i].mu - root);
+        if (!(distance <= LIMIT_ACCEPT * fabs(root)) || isnan(limit_tests_excess(tests, curve, i))) continue;
+        if (nearest == tests->n || distance < fabs(tests->points[nearest].mu - root)) nearest = i;
+    }
+    *met = nearest < tests->n && (fabs(limit_tests_excess(tests, curve, nearest)) <= LEVEL_MET ||
+                                  fabs(limit_tests_excess_from(tests, curve, nearest, root)) <= LEVEL_MET);
+    return nearest;
+}
+
+/* Proposes a test between one above the level and one below. */
+static void propose_between(const struct limit_tests *tests, int curve, struct bracket *bracket)
+{
+    struct curve_of_search c = {tests, curve};
+    const double low = bracket->low, high = bracket->high, middle = 0.5 * (low + high);
+    bool met;
+    bracket->root = middle;
+    if (!(interpolated(&c, high) < 0.0)) return; /* no answer at `high` */
+    bracket->root = find_root(interpolated, &c, low, high);
+    nearest_test(tests, curve, bracket->root, &met);
+    if (!met && bracket->proposals > LIMIT_PATIENCE && bracket->proposals % 2)
+        bracket->root = middle; /* interpolation is slow */
 }
 
 static void propose(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
 {
-    struct curve_of_search c = {tests, curve};
     update_bracket(tests, curve, bracket);
     const double low = bracket->low, high = bracket->high;
     bracket->proposals++;
     if (high == HUGE_VAL)
         propose_beyond(tests, curve, scale, bracket);
-    else if (!(interpolated(&c, high) < 0.0) ||
-             (bracket->proposals > LIMIT_PATIENCE && bracket->proposals % 2))
-        bracket->root = 0.5 * (low + high); /* no answer at `high`, or interpolation is slow */
     else
-        bracket->root = find_root(interpolated, &c, low, high);
+        propose_between(tests, curve, bracket);
     if (bracket->hopeless) return;
     if (bracket->root < 1e-9 * scale) {
         /* CLs at mu' is no number: the curve may be below the level everywhere, but only tests tell */
@@ -100,16 +130,9 @@ static void propose(const struct limit_tests *tests, int curve, double scale, st
                                               : PARITAS_REASON_UNDEFINED);
     }
     const double root = bracket->root;
-    size_t nearest = tests->n;
-    for (size_t i = 0; i < tests->n; i++) {
-        const double distance = fabs(tests->points[i].mu - root);
-        if (!(distance <= LIMIT_ACCEPT * fabs(root)) || isnan(limit_tests_excess(tests, curve, i))) continue;
-        if (nearest == tests->n || distance < fabs(tests->points[nearest].mu - root)) nearest = i;
-    }
-    if (nearest == tests->n || bracket->hopeless) return;
-    const double there = limit_tests_excess(tests, curve, nearest),
-                 expected = limit_tests_excess_from(tests, curve, nearest, root);
-    if (fabs(there) <= LEVEL_MET || fabs(expected) <= LEVEL_MET) {
+    bool met;
+    if (nearest_test(tests, curve, root, &met) == tests->n || bracket->hopeless) return;
+    if (met) {
         bracket->settled = true;
     } else if (high == HUGE_VAL) {
         bracket->root = fmin(low + 0.01 * fmax(scale, low), tests->widest);

@@ -160,3 +160,60 @@ def test_gammas_are_solved_for_one_by_one_in_conditional_fits_too(tmp_path):
     path = many_gammas(tmp_path / "w.json", 6, 100, edge=False)
     done = run("scan", path, "--par", "mu=0:2:21", "--counts", "--json", "--device", "cpu")
     assert "gradients: 0," in done.stderr.splitlines()[-1], done.stderr
+
+
+def one_bin(path, observed, *samples):
+    document = {
+        "version": "1.0.0",
+        "channels": [
+            {"name": "c", "samples": [dict(zip(("name", "data", "modifiers"), s)) for s in samples]}
+        ],
+        "observations": [{"name": "c", "data": [observed]}],
+        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}],
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+def factor(name):
+    return {"name": name, "type": "normfactor", "data": None}
+
+
+def absorbing(path):
+    """The line of `jes` below -1 goes on below zero, `n` scales that without end: any signal is cancelled."""
+    norm = {"name": "n", "type": "normsys", "data": {"hi": 23.4, "lo": 0.05}}
+    jes = {"name": "jes", "type": "histosys", "data": {"hi_data": [2.02], "lo_data": [0.001]}}
+    return one_bin(path, 0, ("sig", [2.6], [factor("mu")]), ("bkg", [0.1], [norm, jes]))
+
+
+def test_a_sample_that_cancels_the_signal_is_named_and_its_limit_ends(tmp_path):
+    path = absorbing(tmp_path / "w.json")
+    for command, most in (("limit", 2000), ("hypotest", 1000)):
+        done = run(command, path, "--json")
+        assert "sample bkg has the rate -" in done.stderr and "cancels the others" in done.stderr, done.stderr
+        assert cost(command, path)[0] <= most, command
+    done = run("hypotest", path, "--clip-sample", "0", "--json")
+    assert "cancels" not in done.stderr
+
+
+def test_a_negative_signal_cancels_nothing(tmp_path):
+    """A best fit below 0 is an answer of its own: no word, and the search for lower minima stays."""
+    data = (("sig", [2.6], [factor("mu")]), ("bkg", [1.5], []))
+    path = one_bin(tmp_path / "w.json", 0, *data)
+    done = run("hypotest", path, "--range", "mu=-5:5", "--test-stat", "q", "--json")
+    assert "cancels" not in done.stderr and json.loads(done.stdout)["status"] == "converged"
+
+
+def test_no_test_of_a_limit_is_far_beyond_what_was_not_excluded(tmp_path):
+    """Near the best fit a second signal takes the first one's place, so the curvature there says nothing."""
+    norm = {"name": "u", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    samples = (("s1", [30.0], [factor("mu")]), ("s2", [60.0], [factor("mu2")]), ("b", [20.0], [norm]))
+    path = one_bin(tmp_path / "w.json", 25.0, *samples)
+    answer = json.loads(run("limit", path, "--json").stdout)
+    assert answer["limit_obs"] == pytest.approx(0.558074, rel=1e-5) and not answer["bound_widened"]
+    assert max(test["mu"] for test in answer["scan"]) <= 10.0
+    assert cost("limit", path)[0] <= 50
+    scaled = (("s1", [0.3], [factor("mu")]), ("s2", [60.0], [factor("mu2")]), ("b", [20.0], [norm]))
+    answer = json.loads(run("limit", one_bin(tmp_path / "v.json", 25.0, *scaled), "--json").stdout)
+    assert answer["limit_obs"] == pytest.approx(55.8074, rel=1e-5)
+    assert max(test["mu"] for test in answer["scan"]) <= 8.0 * answer["limit_exp"][4]
