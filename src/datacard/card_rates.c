@@ -24,6 +24,16 @@ static paritas_status read_range(struct card *card, const struct card_line *line
                        line->words[word - 1].text, text);
 }
 
+/* Behind a value stands a range or nothing. */
+static paritas_status read_end(struct card *card, const struct card_line *line, uint32_t word,
+                               struct card_rate *rate)
+{
+    if (word < line->n && line->words[word].text[0] == '[') TRY(read_range(card, line, word++, rate));
+    if (word >= line->n) return PARITAS_OK;
+    return card_refuse(card, line, word, "a range, [LOW,HIGH], ends this line, or nothing; found \"%.100s\"",
+                       line->words[word].text);
+}
+
 static struct card_rate *add_rate(struct card *card, const struct card_line *line, const char *name)
 {
     struct card_rate *made = arena_array(card->arena, 1, sizeof *made), **last = &card->rates;
@@ -117,10 +127,7 @@ static paritas_status read_factor(struct card *card, struct card_rate *rate)
 {
     const struct card_line *line = rate->line;
     const char *text = line->words[4].text;
-    if (card_number(text, &rate->start)) {
-        if (line->n > 5 && line->words[5].text[0] == '[') TRY(read_range(card, line, 5, rate));
-        return PARITAS_OK;
-    }
+    if (card_number(text, &rate->start)) return read_end(card, line, 5, rate);
     if (strstr(text, ".root:") || strchr(text, ':'))
         return card_refuse(card, line, 4,
                            "\"%.100s\" stands in a RooFit workspace, which is not read: give a number or a "
@@ -180,11 +187,9 @@ paritas_status card_read_argument(struct card *card, const struct card_line *lin
     if (measured && !read_widths(card, line->words[3].text, rate->widths))
         return card_refuse(card, line, 3, "a width is a number above 0, or -BELOW/+ABOVE; found \"%.100s\"",
                            line->words[3].text);
-    if (!measured && line->n > words && card_same(line->words[words].text, "[const]")) {
-        rate->constant = true;
-    } else if (line->n > words && line->words[words].text[0] == '[') {
-        TRY(read_range(card, line, words, rate));
-    } else if (measured) {
+    rate->constant = !measured && line->n > words && card_same(line->words[words].text, "[const]");
+    TRY(read_end(card, line, words + rate->constant, rate));
+    if (measured && line->n == words) {
         rate->lower = rate->start - 4.0 * rate->widths[0];
         rate->upper = rate->start + 4.0 * rate->widths[1];
     }

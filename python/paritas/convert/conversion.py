@@ -1,9 +1,10 @@
 """Results and errors of conversions."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Optional
 
 from .._engine import InvalidInput
+from ..workspace import Workspace
 
 #: pyhf's default interpolation
 DEFAULT_CODES = {"normsys": "code4", "histosys": "code4p"}
@@ -38,6 +39,18 @@ class Place:
 def settings(codes: dict[str, str]) -> dict[str, dict[str, str]]:
     """pyhf's `modifier_settings`."""
     return {kind: {"interpcode": code} for kind, code in codes.items()}
+
+
+def refusal_of(spec: dict[str, Any]) -> Optional[str]:
+    """Why a workspace that was made gives no model, with the place in it."""
+    try:
+        workspace = Workspace(spec)
+        workspace.inspect()
+        for measurement in spec["measurements"]:
+            workspace.model(measurement=measurement["name"], poi="")
+    except InvalidInput as error:
+        return str(error)
+    return None
 
 
 def beyond_pyhf(spec: dict[str, Any]) -> list[str]:

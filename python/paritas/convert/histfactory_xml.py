@@ -8,10 +8,8 @@ import math
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, TypeVar
 
-from .._engine import InvalidInput
 from ..files import PathLike
-from ..workspace import Workspace
-from .conversion import Conversion, ConversionError, beyond_pyhf
+from .conversion import Conversion, ConversionError, beyond_pyhf, refusal_of
 from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, product_of
 from .parameter_names import without_alpha
 from .pyhf_workspace import EMPTY_BIN, MODIFIERS, histograms, modifier
@@ -121,7 +119,7 @@ class _Reader:
         channels, observations = [], []
         for element in _progress(inputs, "channel", track_progress):
             channel = parse_xml(self.files.resolve(element.text.strip(), element), "Channel")
-            name = channel.get("Name")
+            name = channel.name()
             observations.append({"name": name, "data": self._observation(channel)})
             channels.append({"name": name, "samples": self._samples(channel)})
         measurements = [self._measurement(element) for element in top.all("Measurement")]
@@ -224,7 +222,7 @@ class _Reader:
             rest += [one for one, _ in scaling]
             self.kept.update({one["name"]: function.expression for one, function in scaling})
         # errors of bins are set later, in place
-        return ScaledSample(element, element.get("Name"), contents, rest, terms)
+        return ScaledSample(element, element.name(), contents, rest, terms)
 
     def _follows_lumi(self, sample: Element) -> bool:
         """ROOT's default is True, pyhf's False."""
@@ -239,9 +237,7 @@ class _Reader:
         return follows
 
     def _modifier(self, element: Element, contents: list[float]) -> dict[str, Any]:
-        name, kind = element.get("Name"), MODIFIER_ELEMENTS[element.tag]
-        if not name:
-            raise element.refuse("Name is empty")
+        name, kind = element.name(), MODIFIER_ELEMENTS[element.tag]
         data: Any = None
         if kind == "normsys":
             data = {"lo": element.number("Low"), "hi": element.number("High")}
@@ -403,7 +399,7 @@ class _Reader:
             found["pois"] = list(dict.fromkeys(pois))
         if self.kept:
             found["functions"] = [{"name": name, "expression": text} for name, text in self.kept.items()]
-        return {"name": element.get("Name"), "config": found}
+        return {"name": element.name(), "config": found}
 
     def _parameter(
         self, setting: Element, root_name: str, terms: dict[str, Term]
@@ -425,10 +421,6 @@ class _Reader:
 
 
 def _problems(spec: dict[str, Any]) -> Iterable[str]:
-    try:
-        Workspace(spec).inspect()
-    except InvalidInput as error:
-        yield str(error)
     for channel, observation in zip(spec["channels"], spec["observations"]):
         bins = len(observation["data"])
         for sample in channel["samples"]:
@@ -442,3 +434,6 @@ def _problems(spec: dict[str, Any]) -> Iterable[str]:
                     f"channel '{channel['name']}', sample '{sample['name']}': histograms of "
                     f"{sorted(lengths)} bins, but the data have {bins}"
                 )
+    refusal = refusal_of(spec)
+    if refusal:
+        yield refusal

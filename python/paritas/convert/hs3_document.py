@@ -159,7 +159,7 @@ class Document:
                 item.object("name value", "const error nbins min max")
                 analysis.point[item["name"].string()] = (
                     item["value"].number(),
-                    bool(item.get("const").value),
+                    item.get("const").truth(),
                 )
                 analysis.take_bounds(item)
         elif points:

@@ -7,7 +7,7 @@ scalars, sets, domains, parameter points ──► names, modifiers, measurement
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
-from .conversion import Conversion, beyond_pyhf, settings
+from .conversion import Conversion, ConversionError, beyond_pyhf, refusal_of, settings
 from .expressions import ONE, ScaledSample, Terms, are_factors, expanded, product_of, terms_of
 from .hs3_codes import code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
@@ -83,6 +83,9 @@ class Reader:
             "version": "1.0.0",
         }
         notes = list(dict.fromkeys([*self.notes, *beyond_pyhf(spec)]))
+        refusal = refusal_of(spec)
+        if refusal:
+            raise ConversionError("/", f"the workspace that it makes is refused: {refusal}")
         return Conversion(spec, notes, self.names, settings(codes))
 
     def _expanded(self, samples: list[Sample]) -> list[dict[str, Any]]:

@@ -68,6 +68,12 @@ class Node(Place):
                 return value
         raise self.refuse("must be a finite number")
 
+    def truth(self) -> bool:
+        """False if absent. 0 and 1 are truths, too."""
+        if self and (isinstance(self.value, float) or self.value not in (False, True)):
+            raise self.refuse("must be true or false")
+        return bool(self.value)
+
     def numbers(self, count: Optional[int] = None) -> list[float]:
         found = [item.number() for item in self]
         if count is not None and len(found) != count:

@@ -89,6 +89,12 @@ class Element(Place):
         """ "" if absent, as in ROOT."""
         return self.attributes.get(key, "")
 
+    def name(self) -> str:
+        """Refuses an empty one."""
+        if not self.get("Name"):
+            raise self.refuse("Name is empty")
+        return self.get("Name")
+
     def inherited(self, key: str) -> str:
         """Value of this element or of its nearest ancestor."""
         return self.get(key) or (self.parent.inherited(key) if self.parent else "")
