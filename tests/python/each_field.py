@@ -263,3 +263,32 @@ MOMENTS = {
     "channels": [{"name": "SR", "bins": 2}],
     "poi": "mu",
 }
+#: arrays of saved templates
+TEMPLATES = {
+    "SR_signal": {"yields": [3.0, 4.0], "stdev": [0.1, 0.2], "bins": [0.0, 1.0, 2.0]},
+    "SR_observed": {"yields": [27.0, 42.0], "stdev": [0.0, 0.0], "bins": [0.0, 1.0, 2.0]},
+}
+#: what an array becomes
+ARRAYS = {
+    "empty": [],
+    "text": ["a", "b"],
+    "rows": [[1.0, 2.0], [3.0, 4.0]],
+    "scalar": 1.0,
+    "complex": [1j, 2.0],
+    "short": [1.0],
+    "missing": ...,
+}
+
+
+def cases_of_templates() -> Iterator[Case]:
+    """Each number of each array, and each array."""
+    for path in places(TEMPLATES):
+        place = "/".join(map(str, path))
+        for change in NUMBERS if len(path) == 3 else ():
+            made = changed(TEMPLATES, path, change)
+            if made is not None:
+                yield Case(place, change, made)
+        for change, new in ARRAYS.items() if len(path) == 2 else ():
+            made = copy.deepcopy(TEMPLATES)
+            made[path[0]][path[1]] = new
+            yield Case(place, change, made)

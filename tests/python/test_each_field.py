@@ -16,16 +16,19 @@ from each_field import (
     HISTOGRAMS,
     MOMENTS,
     PATCHES,
+    TEMPLATES,
     TOP,
     WORKSPACE,
     XML,
     cases_of_histograms,
     cases_of_json,
+    cases_of_templates,
     cases_of_words,
     cases_of_xml,
 )
 
 import paritas
+from paritas import steering
 from paritas.convert import histfactory_xml, hs3
 from paritas.losscone import Day
 
@@ -33,6 +36,7 @@ numpy = pytest.importorskip("numpy")
 uproot = pytest.importorskip("uproot")
 
 PARTS = 4  # of the cases of a format; a build in a hurry tries some of them
+SAVED = (TREE / "tests" / "fuzz" / "corpus" / "python" / "files" / "saved.yml").read_text()
 SWEEP = (TREE / "tests" / "fuzz" / "corpus" / "er" / "sweep").read_text()
 
 
@@ -122,6 +126,15 @@ def read_card_histograms(folder, histograms):
     return read_card(folder, CARD.format(file="data.root"))
 
 
+def read_templates(folder, templates):
+    pytest.importorskip("yaml")
+    (folder / "saved.yml").write_text(SAVED)
+    for name, arrays in templates.items():
+        given = {key: numpy.array(rows) for key, rows in arrays.items() if rows is not ...}
+        numpy.savez(folder / f"{name}.npz", **given)
+    return steering.read(folder / "saved.yml", "saved", folder).model()
+
+
 def read_day(folder, text):
     return Day.read(put(folder, "day.tab", text), strict=True)
 
@@ -157,6 +170,7 @@ FORMATS = {
     ),
     "histograms by XML": (cases_of_histograms, read_xml_histograms, r"channel.xml:\d+: <\w+|top.xml: "),
     "histograms by card": (cases_of_histograms, read_card_histograms, r"card.txt:\d+:\d+: "),
+    "templates": (cases_of_templates, read_templates, r"saved.yml:\d+: "),
     "day": (lambda: cases_of_words(SWEEP), read_day, r"day.tab: line \d+: "),
 }
 
@@ -268,6 +282,13 @@ TAKEN = {
         (r"(signal|top)/squares/\d", HUGE, OVERFLOWS),
         (r"relative/contents/\d", None, "the card does not name it"),
     ],
+    "templates": [
+        (r"SR_signal/yields/\d", ANY_NUMBER, "a negative yield is noted; " + OVERFLOWS),
+        (r"SR_observed/yields/\d", HUGE, OVERFLOWS),
+        (r"SR_signal/stdev/\d", ("nan",), "noted: there is no uncertainty"),
+        (r"SR_observed/stdev/\d", ("nan", "infinity", "huge"), "data have no uncertainty"),
+        (r".*/bins(/\d)?", None, "the configuration has the bins"),
+    ],
     "day": [
         (r"\S+ [567]", ANY_NUMBER, "a field has any sign; sweeps of an impossible one are masked"),
         (r"\S+ \d+", ANY_NUMBER, "cells without a flux or an angle are masked"),
@@ -325,6 +346,7 @@ def test_the_unchanged_document_is_read(name, tmp_path):
         "xml": XML.format(file="data.root"),
         "top": TOP,
         "card": CARD.format(file="data.root"),
+        "templates": TEMPLATES,
         "day": SWEEP,
     }
     answer = FORMATS[name][1](tmp_path, documents.get(name, HISTOGRAMS))

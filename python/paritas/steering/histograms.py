@@ -43,6 +43,14 @@ def _edges(axes: Any) -> Optional[Floats]:
     return np.asarray(edges() if callable(edges) else edges, dtype=float)
 
 
+def floats(given: ArrayLike) -> Floats:
+    """A copy. NumPy would drop the imaginary part of complex numbers with no more than a warning."""
+    made = np.array(given)
+    if np.iscomplexobj(made):
+        raise ValueError("must be real numbers, not complex ones")
+    return made.astype(float)
+
+
 def histogram(given: Any, variances: Optional[ArrayLike] = None) -> Histogram:
     """A copy of an array, or of an object with values() and variances(): a histogram of boost-histogram, hist
     or uproot. variances: of an array. Raises ValueError."""
@@ -58,8 +66,8 @@ def histogram(given: Any, variances: Optional[ArrayLike] = None) -> Histogram:
             contents, squares = bins_of(given)
             spread = np.maximum(contents, 0) if squares is None else squares
             return _checked(np.array(contents, dtype=float).ravel(), spread, _edges(given.axes))
-        return _checked(np.array(given.values(), dtype=float).ravel(), given.variances(), _edges(given.axes))
-    values = np.array(given, dtype=float)
+        return _checked(floats(given.values()).ravel(), given.variances(), _edges(given.axes))
+    values = floats(given)
     if values.ndim != 1:
         raise ValueError(f"must have one dimension, not shape {values.shape}")
     return _checked(values, variances, None)
@@ -73,7 +81,7 @@ def _checked(values: Floats, variances: Optional[ArrayLike], edges: Optional[Flo
         raise ValueError(f"bin {bad} is {values[bad]}")
     if variances is None:
         return Histogram(values, None, edges)
-    spread = np.array(variances, dtype=float).ravel()
+    spread = floats(variances).ravel()
     if spread.shape != values.shape:
         raise ValueError(f"there are {spread.size} variances for {values.size} bins")
     return Histogram(values, spread, edges)

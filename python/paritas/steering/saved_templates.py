@@ -1,12 +1,13 @@
 """Templates in a folder, one npz file each, in cabinetry's form: yields, stdev, bins (edges)."""
 
 import os
-from typing import Iterable
+from typing import Any, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..archives import read_npz
-from .histograms import Histogram, histogram
+from .histograms import Floats, Histogram, floats, histogram
 from .requests import TemplateRequest
 
 
@@ -17,6 +18,15 @@ def save_histogram(found: Histogram, path: str) -> None:
     np.savez(path + ".npz", yields=found.values, stdev=stdev, bins=edges)
 
 
+def _squares(stdev: NDArray[Any]) -> Floats:
+    given = floats(stdev)
+    if (given < 0).any():
+        bad = np.flatnonzero(given < 0)[0]
+        raise ValueError(f"bin {bad} has a standard deviation of {given.flat[bad]}")
+    with np.errstate(over="ignore"):  # an infinite one is refused where it counts
+        return given**2
+
+
 def read_saved(requests: Iterable[TemplateRequest], folder: str, notes: list[str]) -> list[Histogram]:
     """Templates before post-processing, in the order of the requests. folder: where HistogramFolder is."""
     found = []
@@ -25,7 +35,7 @@ def read_saved(requests: Iterable[TemplateRequest], folder: str, notes: list[str
         path = os.path.join(folder, setting, request.name + ".npz")
         try:
             arrays = read_npz(path)
-            found.append(histogram(arrays["yields"], arrays["stdev"] ** 2))
+            found.append(histogram(arrays["yields"], _squares(arrays["stdev"])))
         except FileNotFoundError:
             raise place.refuse(f"there is no template {path}") from None
         except (ValueError, TypeError, KeyError, OSError) as error:
