@@ -232,13 +232,16 @@ cdef Array new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp column
     return held(cnp.PyArray_EMPTY(3, [blocks, rows, columns], cnp.NPY_FLOAT64, 0))
 
 cpdef object unmasked(object given):
-    """Itself. An array with masked numbers is refused: NumPy would drop the mask."""
+    """Itself. An array with masked numbers is refused: NumPy would drop the mask. So are arrays of complex
+    numbers in a list, whose imaginary parts it would drop."""
     cdef object one
     if cnp.PyArray_CheckExact(given) or type(given) is float:
         return given
     for one in given if isinstance(given, (list, tuple)) else (given,):
         if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
             raise InvalidArgument("a masked array: its mask would be lost; fill or leave out masked numbers")
+        if one is not given and cnp.PyArray_Check(one) and (<cnp.ndarray>one).dtype.kind == "c":
+            raise InvalidArgument("an array of complex numbers: real ones are wanted")
     return given
 
 cdef object converted(object given, str what):

@@ -19,6 +19,8 @@ CASES = {
     "patterns": (lambda m: m.breakdown({"g": [3]}), "group g: texts are wanted, not 3"),
     "no pattern": (lambda m: m.global_impacts({"g": 3}), "group g: texts are wanted, not 3"),
     "MINOS": (lambda m: m.minos(1, data=m.asimov_data(1.0)), "parameters: texts are wanted, not 1"),
+    "complex data": (lambda m: m.fit(data=m.data + 1j), "data: numbers are wanted"),
+    "rows of complex data": (lambda m: m.fit_batch([m.data + 1j]), "an array of complex numbers"),
     "upcrossed": (lambda m: paritas.look_elsewhere(m, [m], 5, upcrossed="a"), "upcrossed: numbers"),
 }
 
