@@ -18,6 +18,8 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 BUILD = build/release
 PROGRAM = $(BUILD)/bin/paritas
 VENV = build/venv
+PIP_QUIET = --quiet
+CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
 # the extension module beside the Python sources, of the objects of this build (SKBUILD: what pip's build leaves in the cache)
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -d build/docs/doctrees
@@ -27,17 +29,16 @@ all: build
 
 build:
 	@tools/setup build
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) -DPARITAS_TESTS=OFF >/dev/null
+	@$(CONFIGURE) -DPARITAS_TESTS=OFF >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
 demo:
-	@tools/setup build
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) -DPARITAS_TESTS=OFF >/dev/null
-	@echo "building (a minute or two, once) ..."
-	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program >$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
+	@tools/setup python system
+	@$(CONFIGURE) -DPARITAS_TESTS=OFF >/dev/null
+	@tools/show_progress "building" $(BUILD)/build.log cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program
 	@examples/sbottom_A/demo $(PROGRAM)
-	@echo "the Python package into $(VENV) ..."
-	@$(MAKE) python >>$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
+	@tools/setup python
+	@tools/show_progress "the Python package into $(VENV)" $(BUILD)/build.log $(MAKE) python PIP_QUIET=--verbose
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/paritas-*.whl
 	@$(VENV)/bin/python examples/sbottom_A/demo.py build/sbottom_A.html
 
@@ -45,13 +46,13 @@ demo:
 python: build
 	@tools/setup python
 	@rm -rf dist $(BUILD)/.skbuild-info.json
-	@CMAKE_GENERATOR="$$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' $(BUILD)/CMakeCache.txt)" $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check \
+	@CMAKE_GENERATOR="$$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' $(BUILD)/CMakeCache.txt)" $(VENV)/bin/python -m pip wheel $(PIP_QUIET) --disable-pip-version-check \
 	    --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD) -w dist .
 	@ls dist/paritas-*.whl
 
 test:
 	@tools/setup test
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
+	@$(CONFIGURE) -DPARITAS_TESTS=ON $(PYTHON_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run --build $(BUILD)
 
@@ -73,7 +74,7 @@ web:
 
 docs:
 	@tools/setup test
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
+	@$(CONFIGURE) -DPARITAS_TESTS=ON $(PYTHON_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_python paritas_program paritas_shared
 	@.venv/bin/python tools/make_docs.py $(PROGRAM)
 	@rm -rf build/docs
@@ -86,7 +87,7 @@ bench:
 	@for program in $$(cat bench/requirements.txt); do \
 	    .venv/bin/python -m pip install --quiet --disable-pip-version-check $$program || \
 	    echo "$$program could not be installed: left out"; done
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
+	@$(CONFIGURE) -DPARITAS_BENCH=ON $(PYTHON_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
@@ -100,6 +101,7 @@ release:
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@[ "$$(uname -s)" != Linux ] || echo "If a program does not find libparitas.so, run ldconfig as root, or set LD_LIBRARY_PATH."
 
 setup:
 	@tools/setup test

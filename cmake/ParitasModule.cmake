@@ -45,6 +45,23 @@ else()
   set(PARITAS_ALL_VARIANTS "1 portable 1 1" "0 portable 1 1")
 endif()
 
+# What the kernels ask of the compiler. CMake keeps a folder's compiler for ever, so a refused one is forgotten: the next run may have a newer one.
+function(paritas_check_compiler)
+  if(PARITAS_COMPILER_CAN STREQUAL CMAKE_C_COMPILER)
+    return()
+  endif()
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  try_compile(can "${CMAKE_BINARY_DIR}/CMakeFiles/compiler_probe" SOURCES "${PARITAS_CMAKE_DIR}/compiler_probe.c")
+  if(NOT can)
+    set(compiler "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} (${CMAKE_C_COMPILER})")
+    unset(CMAKE_C_COMPILER CACHE)
+    file(REMOVE_RECURSE "${CMAKE_BINARY_DIR}/CMakeFiles/${CMAKE_VERSION}")
+    message(FATAL_ERROR "The C compiler is too old for the kernels: ${compiler}. gcc and clang can compile them from version 12 on, "
+                        "Apple's clang from 13 on.\n  Debian, Ubuntu: apt-get install clang    (then pip needs CC=clang)")
+  endif()
+  set(PARITAS_COMPILER_CAN "${CMAKE_C_COMPILER}" CACHE INTERNAL "the compiler that can compile the kernels")
+endfunction()
+
 # paritas_native_isa(RESULT): the best instruction set of this machine, by the compiler's knowledge of it
 function(paritas_native_isa result)
   if(CMAKE_CROSSCOMPILING)
@@ -109,6 +126,7 @@ const size_t @symbol@_size = 0;
 endfunction()
 
 function(paritas_kernel_module name file entries_file)
+  paritas_check_compiler()
   cmake_parse_arguments(PARSE_ARGV 3 module "ONE_LANE" "" "")
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/modules")
   get_filename_component(folder "${file}" DIRECTORY)

@@ -5,12 +5,22 @@
 #
 # Sets SQLite3_INCLUDE_DIRS, ZLIB_INCLUDE_DIRS and
 #   libraries_objects, libraries_shared, libraries_here    what to link: compiled here, for our libraries, for programs of this build
-#   libraries_dependencies, libraries_requirements         the same for ParitasConfig.cmake and pkg-config
+#   libraries_dependencies, libraries_requirements         the same for find_package and pkg-config
 set(PARITAS_SOURCES "" CACHE PATH "folder of the sources of SQLite and zlib, to be compiled into our libraries (tools/fetch_sources gets them); empty: the system's")
 option(PARITAS_STATIC "programs of this build link the static SQLite and zlib that lie beside the shared ones" ON)
-foreach(list objects shared here dependencies requirements)
+foreach(list objects shared here dependencies requirements missing)
   set(libraries_${list} "")
 endforeach()
+
+# Where a header is missing, sources that tools/fetch_sources left are taken; nothing is fetched here.
+set(fetched "${PROJECT_SOURCE_DIR}/build/sources")
+if(NOT PARITAS_SOURCES AND EXISTS "${fetched}/sqlite" AND EXISTS "${fetched}/zlib")
+  find_package(ZLIB QUIET)
+  find_package(SQLite3 QUIET)
+  if(NOT ZLIB_FOUND OR NOT SQLite3_FOUND)
+    set(PARITAS_SOURCES "${fetched}")
+  endif()
+endif()
 
 # paritas_library(PACKAGE FOLDER TARGET ARCHIVE REQUIREMENT SETTING...): the package of CMake's find_package and its target; or the
 # folder of PARITAS_SOURCES, compiled with these settings
@@ -27,7 +37,10 @@ macro(paritas_library package folder target archive requirement)
     set(${package}_INCLUDE_DIRS "${PARITAS_SOURCES}/${folder}")
     list(APPEND libraries_objects $<TARGET_OBJECTS:paritas_${folder}>)
   else()
-    find_package(${package} REQUIRED)
+    find_package(${package})
+    if(NOT ${package}_FOUND)
+      list(APPEND libraries_missing ${package})
+    endif()
     list(APPEND libraries_shared ${target})
     string(REGEX REPLACE "[^/]+$" "${archive}" static "${${package}_LIBRARIES}")
     if(NOT PARITAS_STATIC OR NOT EXISTS "${static}")
@@ -45,4 +58,37 @@ if(NOT PARITAS_WASM)
   # THREADSAFE 1: contexts of several threads
   paritas_library(SQLite3 sqlite SQLite::SQLite3 libsqlite3.a sqlite3 SQLITE_THREADSAFE=1 SQLITE_OMIT_LOAD_EXTENSION SQLITE_DQS=0
                   SQLITE_OMIT_DEPRECATED)
+endif()
+
+# Names all that is missing at once, with the packages of some systems.
+function(paritas_refuse_missing)
+  set(names_ZLIB "zlib's header" zlib1g-dev zlib-devel)
+  set(names_SQLite3 "SQLite's header" libsqlite3-dev sqlite-devel)
+  set(names_Python "Python's headers" python3-dev python3-devel)
+  foreach(package IN LISTS libraries_missing)
+    list(GET names_${package} 0 name)
+    list(GET names_${package} 1 apt)
+    list(GET names_${package} 2 dnf)
+    list(APPEND names "${name}")
+    list(APPEND apts ${apt})
+    list(APPEND dnfs ${dnf})
+  endforeach()
+  string(JOIN ", " names ${names})
+  string(JOIN " " apts ${apts})
+  string(JOIN " " dnfs ${dnfs})
+  set(message "Missing: ${names}.\n  Debian, Ubuntu: apt-get install ${apts}\n  Fedora: dnf install ${dnfs}")
+  if(names MATCHES "SQLite|zlib")
+    string(APPEND message "\nWithout an administrator: python3 tools/fetch_sources gets SQLite and zlib, which the next run compiles in.")
+  endif()
+  message(FATAL_ERROR "${message}")
+endfunction()
+
+if(PARITAS_PYTHON AND NOT PARITAS_MODULES_FOR)
+  find_package(Python QUIET COMPONENTS Interpreter Development.Module)
+  if(Python_Interpreter_FOUND AND NOT Python_Development.Module_FOUND)
+    list(APPEND libraries_missing Python)
+  endif()
+endif()
+if(libraries_missing)
+  paritas_refuse_missing()
 endif()

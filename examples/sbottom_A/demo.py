@@ -2,6 +2,7 @@
 
 import sys
 from importlib.util import find_spec
+from os.path import relpath
 from pathlib import Path
 
 import paritas
@@ -27,8 +28,7 @@ if find_spec("paritas.report"):
     from paritas.__main__ import main
 
     code = main(["report", str(here / "BkgOnly.json"), "--patch", str(signal), "-o", page])
-    print(
-        f"\n4. All of it on one page:   python -m paritas report BkgOnly.json --patch {signal.name} -o "
-        f"{page}\n\n   {page}"
-    )
+    workspace = relpath(here / "BkgOnly.json")
+    command = f"{relpath(sys.executable)} -m paritas report {workspace} --patch {relpath(signal)} -o {page}"
+    print(f"\n4. All of it on one page:   {command}\n\n   {page}")
     sys.exit(code)
