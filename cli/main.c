@@ -4,6 +4,7 @@
 #include "base/platform.h"
 #include "other_programs.h"
 #include "outputs.h"
+#include "base/visible.h"
 #include "print/output.h"
 
 #include <errno.h>
@@ -163,13 +164,14 @@ static int write_unknown(const char *name, const char *word)
         write_summary(file, commands[i]);
     }
     if (has_actions) return help ? 0 : EXIT_USAGE;
-    char hint[200];
+    char hint[200], shown[400];
     suggest_command(hint, sizeof hint, commands, name);
     if (strcmp(name, "-M") == 0) suggest_method(hint, sizeof hint, word);
     if (name[0] == '\0')
         fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
     else
-        fprintf(stderr, "paritas: there is no command '%s'%s; `paritas --help` lists them\n", name, hint);
+        fprintf(stderr, "paritas: there is no command '%s'%s; `paritas --help` lists them\n",
+                visible_copy(name, sizeof shown, shown), hint);
     return EXIT_USAGE;
 }
 

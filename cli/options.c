@@ -1,6 +1,7 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
 #include "base/json/json.h"
+#include "base/visible.h"
 #include "other_programs.h"
 
 #include <errno.h>
@@ -27,12 +28,12 @@ static void write_usage(FILE *file, const struct command *command)
 
 void usage_error(const struct command *command, const char *format, ...)
 {
+    char text[1024], shown[sizeof text];
     va_list list;
     va_start(list, format);
-    fputs("paritas: ", stderr);
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    fprintf(stderr, "paritas: %s\n", visible_copy(text, sizeof shown, shown));
     write_usage(stderr, command);
     fprintf(stderr, "; `paritas %s --help` lists them\n", command->name);
 }

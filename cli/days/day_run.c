@@ -264,7 +264,7 @@ static paritas_status put_tables(struct day_work *work, const char *document,
     char digest[65];
     const char *text = digest;
     TRY(csv_put(context, &files[CSV], paths[CSV], document, work->rows.n, work->rows.columns));
-    TRY(sha256_file(context, files[CSV].beside, digest));
+    TRY(sha256_open_file(context, paths[CSV], files[CSV].file, digest));
     complete_arrays(work);
     column_add(&work->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
     TRY(allocated(work->session));

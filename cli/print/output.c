@@ -1,6 +1,7 @@
 /* output.c: files written whole or not at all. */
 #include "print/output.h"
 #include "base/platform.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,9 @@
 
 static bool failed(const char *path)
 {
-    fprintf(stderr, "paritas: %s: cannot be written: %s\n", path, strerror(errno));
+    char shown[1024];
+    fprintf(stderr, "paritas: %s: cannot be written: %s\n", visible_copy(path, sizeof shown, shown),
+            strerror(errno));
     return false;
 }
 
@@ -46,7 +49,7 @@ static bool write_in_place(const char *path, const char *bytes, size_t length)
     if (file < 0) return failed(path);
     bool ok = platform_write(file, bytes, length);
     int error = errno;
-    if (!platform_close(file, false) && ok) {
+    if (!platform_close(file) && ok) {
         ok = false;
         error = errno;
     }
@@ -77,26 +80,24 @@ bool output_append(struct output_file *output, const void *bytes, size_t length)
     return platform_write(output->file, bytes, length);
 }
 
-/* `sync`: wait for the disk. The file stays beside its target. */
-static bool seal(struct output_file *output, bool sync)
+/* keep: the file stays beside its target. `sync`: waits for the disk. */
+static bool seal(struct output_file *output, bool keep, bool sync)
 {
-    const bool ok = platform_set_permissions(output->file, output->target);
-    const int error = errno;
-    const bool closed = platform_close(output->file, ok && sync);
-    if (!ok) errno = error;
-    return ok && closed;
+    const bool ok = keep && platform_set_permissions(output->file, output->target);
+    output->sealed = platform_close_temporary(output->file, output->beside, ok, sync);
+    return output->sealed;
 }
 
 bool output_seal(struct output_file *output)
 {
-    return seal(output, true);
+    return seal(output, true, true);
 }
 
 bool output_name(struct output_file *output, bool keep)
 {
     const bool ok = keep && platform_rename(output->beside, output->target);
     const int error = errno;
-    if (!ok) platform_remove(output->beside);
+    if (!ok && output->sealed) platform_remove(output->beside);
     free(output->target);
     free(output->beside);
     errno = error;
@@ -107,7 +108,7 @@ bool output_name(struct output_file *output, bool keep)
 static bool close_file(struct output_file *output, bool keep, bool sync)
 {
     const int error = errno;
-    const bool sealed = seal(output, keep && sync);
+    const bool sealed = seal(output, keep, sync);
     if (!keep) errno = error;
     return output_name(output, keep && sealed);
 }

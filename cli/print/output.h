@@ -14,6 +14,7 @@ bool output_write(const char *path, const char *bytes, size_t length);
 struct output_file {
     char *target, *beside;
     int file;
+    bool sealed; /* it is there, as `beside` */
 };
 bool output_open(struct output_file *output, const char *path); /* on failure nothing is open */
 bool output_append(struct output_file *output, const void *bytes, size_t length);

@@ -16,9 +16,12 @@ static size_t text_width(const char *text)
 
 static void add_cell(struct table *table, const char *text)
 {
-    size_t column = table->n_cells++ % table->columns, width = text_width(text);
+    const size_t column = table->n_cells++ % table->columns, at = table->cells.length;
+    text_visible(&table->cells, text, strlen(text));
+    text_append(&table->cells, "", 1);
+    if (table->cells.failed) return;
+    const size_t width = text_width(table->cells.bytes + at);
     if (width > table->width[column]) table->width[column] = width;
-    text_append(&table->cells, text, strlen(text) + 1);
 }
 
 void table_open(struct table *table, struct text *out, const char *headers, const char *formats)

@@ -67,6 +67,7 @@ static void open_outputs(struct session *session)
     arena_open(&session->arena, &session->context->allocator);
     text_open(&session->out, &session->context->allocator);
     text_open(&session->notes, &session->context->allocator);
+    session->out.for_people = !session->json;
     writer_open(&session->writer, &session->out, false);
 }
 

@@ -16,8 +16,9 @@ static bool widens(const struct session *session, size_t parameter, double value
 static void print_widening(const struct session *session, size_t parameter, double value)
 {
     if (option_flag(session, "--quiet")) return;
-    fprintf(stderr, "paritas: the upper bound of %s was widened from %.6g to %.6g, where --fix holds it\n",
-            parameter_name(session, parameter), bounds_of(session, parameter).upper, value);
+    paritas_note(session->context,
+                 "the upper bound of %s was widened from %.6g to %.6g, where --fix holds it",
+                 parameter_name(session, parameter), bounds_of(session, parameter).upper, value);
 }
 
 void describe_widening(struct session *session, bool widened, double upper, double best)

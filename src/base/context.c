@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/platform.h"
-#include "base/utf8.h"
+#include "base/visible.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -29,29 +29,6 @@ const char *paritas_error_message(const paritas_context *context)
                    : "context: must not be NULL; paritas_open gives one unless memory runs out";
 }
 
-/* Cuts at a whole character. Spells out control bytes and invalid UTF-8, for terminals and JSON. */
-static void set_message(paritas_context *context, const char *from)
-{
-    size_t length = strlen(from), room = sizeof context->message - 1, used = 0;
-    for (size_t i = 0; i < length;) {
-        unsigned char byte = (unsigned char)from[i];
-        size_t step = utf8_sequence((const unsigned char *)from + i, length - i);
-        if (step == 0 || byte < 0x20 || byte == 0x7f) {
-            if (room - used < 4) break;
-            memcpy(context->message + used, (const char[4]){'\\', 'x', hex_digit(byte >> 4), hex_digit(byte)},
-                   4);
-            used += 4;
-            i++;
-        } else {
-            if (room - used < step) break;
-            memcpy(context->message + used, from + i, step);
-            used += step;
-            i += step;
-        }
-    }
-    context->message[used] = '\0';
-}
-
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
 {
     char text[sizeof context->message]; /* a copy: the message may be an argument */
@@ -60,17 +37,19 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    set_message(context, length < 0 ? paritas_status_message(status) : text);
+    visible_copy(length < 0 ? paritas_status_message(status) : text, sizeof context->message,
+                 context->message);
     return status;
 }
 
 void paritas_note(paritas_context *context, const char *format, ...)
 {
-    char text[sizeof context->message];
+    char text[sizeof context->message], shown[sizeof text];
     if (!context->note) return;
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) >= 0) context->note(context->note_user, text);
+    if (vsnprintf(text, sizeof text, format, arguments) >= 0)
+        context->note(context->note_user, visible_copy(text, sizeof shown, shown));
     va_end(arguments);
 }
 

@@ -24,3 +24,5 @@ void sha256_append(struct sha256 *digest, const void *bytes, size_t length);
 void sha256_close(struct sha256 *digest, char *hex);
 /* Digest of a file; UNREADABLE: "PATH: reason". */
 paritas_status sha256_file(paritas_context *context, const char *path, char hex[65]);
+/* The same of an open file, from its begin on. `path`: for messages. */
+paritas_status sha256_open_file(paritas_context *context, const char *path, int file, char hex[65]);

@@ -41,14 +41,17 @@ FILE *platform_open_stream(const char *path, const char *mode);
 /* The same as a descriptor: for reading, or for writing into what is there. */
 int platform_open_read(const char *path);
 int platform_open_write(const char *path);
-/* A new file for reading and writing. Replaces the last six characters of `path`, XXXXXX, by others. */
+/* A new file for reading and writing, to be closed by platform_close_temporary. The last six characters of
+ * `path`, XXXXXX, become others. Linux: it has no name before that, so a killed process leaves nothing. */
 int platform_open_temporary(char *path);
+/* Closes it. keep: it has the name `path` now; `sync`: it waits for the disk before. Else, and on failure, it
+ * is gone. */
+bool platform_close_temporary(int file, char *path, bool keep, bool sync);
 /* Bytes read, 0 at the end, -1. Goes on after a signal. */
 ptrdiff_t platform_read(int file, void *bytes, size_t room);
 bool platform_seek(int file, uint64_t at);                       /* to this byte; false: a pipe */
 bool platform_write(int file, const void *bytes, size_t length); /* all of them */
-/* Closes. `sync`: waits for the disk first. */
-bool platform_close(int file, bool sync);
+bool platform_close(int file);
 /* Gives an open file the permissions of `like`; if there is none, those of a new file. */
 bool platform_set_permissions(int file, const char *like);
 

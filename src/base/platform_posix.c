@@ -89,11 +89,72 @@ int platform_open_write(const char *path)
     return open(path, O_WRONLY | O_CLOEXEC);
 }
 
+#define OPEN_FILES "/proc/self/fd"
+
+/* A file without a name in the folder of `path`; -1: the system or the disk has none such. */
+static int open_nameless(const char *path)
+{
+#if defined(O_TMPFILE)
+    if (access(OPEN_FILES, X_OK) != 0) return -1; /* it could get no name */
+    char *folder = platform_folder_of(path);
+    const int file = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    free(folder);
+    return file;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
 int platform_open_temporary(char *path)
 {
+    const int nameless = open_nameless(path);
+    if (nameless >= 0) return nameless;
     const int file = mkstemp(path);
     if (file >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
     return file;
+}
+
+/* Names a file of open_nameless, as mkstemp would. */
+static bool give_name(int file, char *path)
+{
+#if defined(O_TMPFILE)
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    char now[64];
+    snprintf(now, sizeof now, OPEN_FILES "/%d", file);
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    uint64_t state = (uint64_t)time.tv_nsec ^ (uint64_t)getpid() << 32;
+    for (int tries = 0; tries < 100; tries++) {
+        for (char *end = path + strlen(path), *at = end - 6; at < end; at++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            *at = letters[(state >> 33) % (sizeof letters - 1)];
+        }
+        if (linkat(AT_FDCWD, now, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) return true;
+        if (errno != EEXIST) break;
+    }
+    return false;
+#else
+    (void)file, (void)path;
+    return true;
+#endif
+}
+
+bool platform_close_temporary(int file, char *path, bool keep, bool sync)
+{
+    struct stat found;
+    const bool named = fstat(file, &found) != 0 || found.st_nlink > 0;
+    bool kept = keep && (!sync || fsync(file) == 0) && (named || give_name(file, path));
+    int error = errno;
+    if (close(file) != 0 && kept) {
+        kept = false;
+        error = errno;
+        platform_remove(path);
+    } else if (!kept && named) {
+        platform_remove(path);
+    }
+    errno = error;
+    return kept;
 }
 
 ptrdiff_t platform_read(int file, void *bytes, size_t room)
@@ -122,13 +183,9 @@ bool platform_write(int file, const void *bytes, size_t length)
     return true;
 }
 
-bool platform_close(int file, bool sync)
+bool platform_close(int file)
 {
-    const bool synced = !sync || fsync(file) == 0;
-    const int error = errno;
-    if (close(file) != 0 && synced) return false;
-    if (!synced) errno = error;
-    return synced;
+    return close(file) == 0;
 }
 
 bool platform_set_permissions(int file, const char *like)

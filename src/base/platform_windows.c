@@ -196,13 +196,22 @@ bool platform_write(int file, const void *bytes, size_t length)
     return true;
 }
 
-bool platform_close(int file, bool sync)
+bool platform_close_temporary(int file, char *path, bool keep, bool sync)
 {
-    const bool synced = !sync || _commit(file) == 0;
-    const int error = errno;
-    if (_close(file) != 0 && synced) return false;
-    if (!synced) errno = error;
-    return synced;
+    bool kept = keep && (!sync || _commit(file) == 0);
+    int error = errno;
+    if (_close(file) != 0 && kept) {
+        kept = false;
+        error = errno;
+    }
+    if (!kept) platform_remove(path);
+    errno = error;
+    return kept;
+}
+
+bool platform_close(int file)
+{
+    return _close(file) == 0;
 }
 
 bool platform_set_permissions(int file, const char *like)

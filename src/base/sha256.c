@@ -162,19 +162,31 @@ void sha256_close(struct sha256 *digest, char *hex)
     hex[64] = '\0';
 }
 
-paritas_status sha256_file(paritas_context *context, const char *path, char hex[65])
+static paritas_status digest_rest(paritas_context *context, const char *path, int file, char hex[65])
 {
     char piece[1 << 14];
     struct sha256 digest;
-    FILE *file = platform_open_stream(path, "rb");
-    if (!file)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    ptrdiff_t length;
     sha256_open(&digest);
-    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
-        sha256_append(&digest, piece, length);
-    const bool broken = ferror(file) != 0;
-    fclose(file);
-    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    while ((length = platform_read(file, piece, sizeof piece)) > 0)
+        sha256_append(&digest, piece, (size_t)length);
+    if (length < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
     sha256_close(&digest, hex);
     return PARITAS_OK;
+}
+
+paritas_status sha256_open_file(paritas_context *context, const char *path, int file, char hex[65])
+{
+    if (platform_seek(file, 0)) return digest_rest(context, path, file, hex);
+    return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+}
+
+paritas_status sha256_file(paritas_context *context, const char *path, char hex[65])
+{
+    const int file = platform_open_read(path);
+    if (file < 0)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    const paritas_status status = digest_rest(context, path, file, hex);
+    platform_close(file);
+    return status;
 }

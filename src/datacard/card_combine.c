@@ -51,7 +51,7 @@ static paritas_status read_text(struct combination *all, struct card_part *part,
     const int file = platform_open_read(path);
     if (file < 0) return paritas_fail(all->context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     paritas_status status = file_bytes_read(all->context, path, file, SIZE_MAX, &bytes);
-    platform_close(file, false);
+    platform_close(file);
     if (status == PARITAS_OK) status = card_lines_read(&part->card, bytes.at ? bytes.at : "", bytes.length);
     paritas_release(&all->context->allocator, bytes.at);
     return status;

@@ -90,7 +90,7 @@ static paritas_status read_file(paritas_context *context, const char *path, size
     const int file = is_input(path) ? 0 : platform_open_read(path);
     if (file < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     const paritas_status status = file_bytes_read(context, label_of(path), file, most, bytes);
-    if (!is_input(path)) platform_close(file, false);
+    if (!is_input(path)) platform_close(file);
     return status;
 }
 
@@ -160,7 +160,7 @@ int paritas_is_datacard(const char *path)
     const int file = path ? platform_open_read(path) : -1;
     if (file < 0) return 0;
     const ptrdiff_t n = platform_read(file, first, sizeof first);
-    platform_close(file, false);
+    platform_close(file);
     return n > 0 && is_card(&(struct file_bytes){.at = first, .length = (size_t)n});
 }
 

@@ -97,8 +97,8 @@ void kernel_cache_write(paritas_context *context, const char *key, const void *b
             sha256_of_bytes(binary, size, hex);
             bool good = platform_write(file, FORMAT, sizeof FORMAT - 1) && platform_write(file, hex, 64) &&
                         platform_write(file, binary, size);
-            good = platform_close(file, false) && good;
-            if (!good || !platform_rename(temporary, path)) platform_remove(temporary);
+            good = platform_close_temporary(file, temporary, good, false);
+            if (good && !platform_rename(temporary, path)) platform_remove(temporary);
         }
     }
     paritas_release(&context->allocator, path);

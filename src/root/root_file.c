@@ -238,7 +238,7 @@ paritas_status root_file_open(paritas_context *context, const char *path, struct
     if (descriptor < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     struct root_file *const file = paritas_allocate_clear(context, 1, sizeof *file);
     if (!file) {
-        platform_close(descriptor, false);
+        platform_close(descriptor);
         return paritas_fail_memory(context);
     }
     file->allocator = context->allocator;
@@ -257,7 +257,7 @@ void root_file_close(struct root_file *file)
 {
     if (!file) return;
     const paritas_allocator allocator = file->allocator;
-    platform_close(file->file, false);
+    platform_close(file->file);
     paritas_release(&allocator, file->whole);
     arena_free(&file->arena);
     paritas_release(&allocator, file);

@@ -103,12 +103,9 @@ static bool replace(const struct sample_store *store, const char *target, char *
     bool ok = put_all(store, &npz, file, texts, fields) && platform_set_permissions(file, target);
     int error = errno;
     npz_close(&npz);
-    if (!platform_close(file, ok) && ok) {
-        ok = false;
-        error = errno;
-    }
     errno = error;
-    if (ok && platform_rename(beside, target)) return true;
+    ok = platform_close_temporary(file, beside, ok, true);
+    if (!ok || platform_rename(beside, target)) return ok;
     error = errno;
     platform_remove(beside);
     errno = error;
@@ -274,7 +271,7 @@ static paritas_status read_file(struct infer *infer, struct sample_store *store)
         return paritas_fail(store->context, PARITAS_UNREADABLE, "%s: cannot be read: %s", store->path,
                             strerror(errno));
     paritas_status status = file_bytes_read(store->context, store->path, file, SIZE_MAX, &bytes);
-    platform_close(file, false);
+    platform_close(file);
     if (status == PARITAS_OK && !npz_is(bytes.at, bytes.length))
         status = damaged(store, "it is no archive", store->path);
     if (status == PARITAS_OK) status = check_key(infer, store, &bytes);

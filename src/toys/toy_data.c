@@ -412,10 +412,10 @@ static paritas_status read_archive(paritas_context *context, const char *path, s
     int file = regular ? platform_open_read(path) : -1;
     if (file < 0) return PARITAS_OK; /* the reader of JSON says why */
     const ptrdiff_t n = platform_read(file, first, sizeof first);
-    platform_close(file, false);
+    platform_close(file);
     if (n < 4 || !npz_is(first, (size_t)n) || (file = platform_open_read(path)) < 0) return PARITAS_OK;
     const paritas_status status = file_bytes_read(context, path, file, SIZE_MAX, bytes);
-    platform_close(file, false);
+    platform_close(file);
     return status;
 }
 

@@ -3,7 +3,9 @@ files or the folders of its inputs. The cache has a folder of its own."""
 
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -180,3 +182,54 @@ def test_pythons_commands_write_what_was_named(words, names, inputs, tmp_path):
     assert sorted(listing(places["out"])) == sorted(names)
     assert listing(inputs) == before
     assert [listing(places[name]) for name in ("work", "temporary", "home")] == [{}, {}, {}]
+
+
+def small_files(limit):
+    """the system kills a process that makes a file larger than so many bytes: amid its writing"""
+
+    def set_limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return set_limit
+
+
+def has_nameless_files(folder):
+    """Linux has them on most disks"""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("old", [None, "what was there"], ids=["a new file", "an old file"])
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        ("sample {i}/two_bins.json --draws 400 --warmup 20 --store {o}/run.npz", "run.npz"),
+        ("sample {i}/two_bins.json --draws 400 --warmup 20 --save {o}/draws.npz", "draws.npz"),
+        ("generate {i}/two_bins.json --ntoys 400 -o {o}/toys.npz", "toys.npz"),
+        ("scan {i}/two_bins.json --start 0 --stop 1 --points 500 --json -o {o}/scan.json", "scan.json"),
+    ],
+    ids=lambda value: value.split()[0] if " " in value else "",
+)
+def test_a_killed_command_leaves_nothing_beside_its_files(words, name, old, inputs, tmp_path):
+    if not has_nameless_files(tmp_path):
+        pytest.skip("this system has no files without names")
+    if old and "--store" in words:
+        pytest.skip("a store that exists is resumed or refused")
+    if old:
+        (tmp_path / name).write_text(old)
+    command = [PROGRAM, *words.format(i=inputs, o=tmp_path).split()]
+    done = subprocess.run(command, capture_output=True, preexec_fn=small_files(2000))
+    assert done.returncode == -signal.SIGXFSZ
+    # the lock of a store, which the next run takes over, may stay
+    assert [one for one in os.listdir(tmp_path) if not one.endswith("-lock")] == ([name] if old else [])
+    assert not old or (tmp_path / name).read_text() == old
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    assert os.listdir(tmp_path) == [name]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o666 & ~umask

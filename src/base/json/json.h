@@ -142,11 +142,14 @@ struct text {
     char *bytes;
     size_t length, capacity;
     bool failed;
+    bool for_people; /* text_format spells out hidden letters of its arguments (visible.h) */
 };
 void text_open(struct text *text, const paritas_allocator *allocator);
 void text_append(struct text *text, const char *bytes, size_t length);
 void text_format(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_format_list(struct text *text, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
+/* Hidden letters are spelt out, ends of lines too. */
+void text_visible(struct text *text, const char *bytes, size_t length);
 /* shortest that reads back, as Python's repr; NaN and infinities: null */
 void text_number(struct text *text, double value);
 /* a JSON string; non-ASCII is kept */

@@ -348,7 +348,7 @@ static paritas_status open_file(paritas_context *context, const char *path, bool
     const char *reason = errno == EISDIR ? "is a directory" : strerror(errno); /* where opening one fails */
     const paritas_status status = file < 0 ? fail_unreadable(context, opened, reason)
                                            : read_file(context, opened, file, !standard_input, packs);
-    if (file >= 0 && !standard_input) platform_close(file, false);
+    if (file >= 0 && !standard_input) platform_close(file);
     return json_hand_out(status, opened, document);
 }
 

@@ -3,6 +3,7 @@
 #include "base/json/json.h"
 
 #include "base/bytes.h"
+#include "base/visible.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,42 @@ void text_append(struct text *text, const char *bytes, size_t length)
     text->length += length;
 }
 
+void text_visible(struct text *text, const char *bytes, size_t length)
+{
+    for (size_t step; length > 0; length -= step, bytes += step) {
+        char shown[VISIBLE_MOST];
+        text_append(text, shown, visible_letter(bytes, length, &step, shown));
+    }
+}
+
+#define END_OF_LINE '\xff' /* of the format alone: no name has this byte, which is not UTF-8 */
+
+/* Ends of lines are the format's, or hidden letters of an argument. */
+static void format_for_people(struct text *text, const char *format, va_list arguments)
+{
+    struct text marked, line;
+    text_open(&marked, text->allocator);
+    text_open(&line, text->allocator);
+    text_append(&marked, format, strlen(format) + 1);
+    for (size_t k = 0; !marked.failed && k < marked.length; k++)
+        if (marked.bytes[k] == '\n') marked.bytes[k] = END_OF_LINE;
+    if (!marked.failed) text_format_list(&line, marked.bytes, arguments);
+    for (size_t at = 0, end; at < line.length; at = end + 1) {
+        for (end = at; end < line.length && line.bytes[end] != END_OF_LINE;) end++;
+        text_visible(text, line.bytes + at, end - at);
+        if (end < line.length) text_append(text, "\n", 1);
+    }
+    text->failed = text->failed || marked.failed || line.failed;
+    text_free(&marked);
+    text_free(&line);
+}
+
 void text_format_list(struct text *text, const char *format, va_list arguments)
 {
+    if (text->for_people) {
+        format_for_people(text, format, arguments);
+        return;
+    }
     va_list again;
     va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, arguments);
