@@ -144,6 +144,13 @@ def test_a_patch_takes_the_place_of_a_patch_set_and_a_workspace_that_of_all(tab,
     assert "--patch" not in page.inner_text("#limit .command code")
 
 
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString", "no_such"])
+def test_a_link_to_no_example_says_so(tab, name):
+    page = tab.open(f"#example={name}")
+    page.wait_for_selector("#message .failure")
+    assert page.inner_text("#message .failure").startswith(f"There is no example {name}. Examples: two_bins,")
+
+
 def test_the_title_leads_back_to_the_start(tab):
     page = tab.open("#example=two_bins")
     tab.shown("limit")

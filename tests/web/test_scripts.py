@@ -115,6 +115,14 @@ def test_a_cut_patch_set_has_the_patches_of_the_whole(run, size):
         assert len(parts) == math.ceil(len(original["patches"]) / size)
 
 
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString", "hasOwnProperty"])
+def test_names_that_every_object_has_are_no_names_of_a_document(run, name):
+    assert run(["elements", "examples"], "EXAMPLES.has(argument)", name) is False
+    assert run(["elements"], "own({}, argument) === undefined", name) is True
+    document = json.dumps({name: "own"})
+    assert run(["elements"], "own(JSON.parse(argument[0]), argument[1])", [document, name]) == "own"
+
+
 def test_intervals_of_counts_are_garwoods(run):
     # from quantiles of chi-squared; Wilson and Hilferty are within 1 %
     assert run(["figure_yields"], "poissonInterval(0)") == pytest.approx([0, 1.8410], rel=0.01)

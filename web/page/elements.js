@@ -20,6 +20,15 @@ function fill(element, attributes, children) {
 }
 
 /**
+ * A member of a document by a name that anybody chose. `constructor` of every object is none of its own.
+ * @param {Record<string, any>} document
+ * @param {string} name
+ */
+function own(document, name) {
+    return Object.prototype.hasOwnProperty.call(document, name) ? document[name] : undefined;
+}
+
+/**
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
  * @param {Record<string, any>} [attributes]

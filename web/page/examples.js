@@ -2,12 +2,12 @@
 
 /** @typedef {Array<[string, Uint8Array]>} Files   names and contents */
 
-/** @type {Record<string, string>} */
-const EXAMPLES = {
-    two_bins: "Two bins: a signal over one background",
-    sbottom_A: "ATLAS search for bottom squarks, region A (HEPData ins1748602), ten signal points",
-    losscone: "Loss cones: a synthetic day of Lunar Prospector",
-};
+/** Names, which addresses may ask for, and what they are. */
+const EXAMPLES = new Map([
+    ["two_bins", "Two bins: a signal over one background"],
+    ["sbottom_A", "ATLAS search for bottom squarks, region A (HEPData ins1748602), ten signal points"],
+    ["losscone", "Loss cones: a synthetic day of Lunar Prospector"],
+]);
 
 /** What makes the synthetic day. */
 const SYNTHETIC_DAY = ["losscone", "synthesize", "-o", ".", "--sweeps", "60", "--json"];
@@ -48,10 +48,20 @@ async function loadExample(name, workers) {
     if (!asked) {
         /** @type {(files: Files) => void} */
         let resolve = () => {};
-        const files = new Promise((/** @type {(files: Files) => void} */ done) => { resolve = done; });
+        /** @type {(error: Error) => void} */
+        let reject = () => {};
+        const files = new Promise((/** @type {(files: Files) => void} */ done, refused) => {
+            resolve = done;
+            reject = refused;
+        });
         asked = {files, resolve};
         examplesAsked.set(name, asked);
-        document.body.append(html("script", {src: `examples/${name}.js`}));
+        const src = `examples/${name}.js`;
+        const missing = () => {
+            examplesAsked.delete(name);
+            reject(new Error(`${src} cannot be loaded`));
+        };
+        document.body.append(html("script", {src, onerror: missing}));
     }
     return asked.files;
 }

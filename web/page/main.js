@@ -127,7 +127,7 @@ class Page {
         };
         this.context = context;
         listFiles(study);
-        byId("given").textContent = this.example ? EXAMPLES[this.example] : givenNames(study);
+        byId("given").textContent = EXAMPLES.get(this.example) ?? givenNames(study);
         document.title = `${study.workspace ?? study.day}: Paritas`;
         this.fileChoices(study);
         if (study.workspace)
@@ -349,12 +349,19 @@ class Page {
 
     /** @param {string} name  of an example */
     async openExample(name) {
-        if (!(name in EXAMPLES)) {
-            this.fail(`There is no example ${name}. Examples: ${Object.keys(EXAMPLES).join(", ")}.`);
+        if (!EXAMPLES.has(name)) {
+            this.fail(`There is no example ${name}. Examples: ${[...EXAMPLES.keys()].join(", ")}.`);
             return;
         }
         this.example = name;
-        const files = await loadExample(name, this.workers);
+        /** @type {Files} */
+        let files;
+        try {
+            files = await loadExample(name, this.workers);
+        } catch (error) {
+            this.fail(`The example ${name}: ${error instanceof Error ? error.message : error}`);
+            return;
+        }
         if (this.example !== name) return;
         const study = this.given = studyOf(files, []);
         const {patch} = hashOptions();
@@ -450,7 +457,7 @@ async function startEngine(page) {
 function main() {
     const page = new Page();
     const list = byId("examples");
-    for (const [name, about] of Object.entries(EXAMPLES))
+    for (const [name, about] of EXAMPLES)
         list.append(html("li", {}, html("a", {href: `#example=${name}`}, name), ` – ${about}`));
     listen(page);
     const {example} = hashOptions();

@@ -40,7 +40,7 @@ function showTables(card, document) {
         const shown = records.slice(0, MOST_ROWS);
         const title = shown.length < records.length ? `${name}, ${shown.length} of ${records.length}` : name;
         card.table(title, head, shown.map((/** @type {any} */ one) => head.map((key, k) => {
-            const cell = cellOf(one[key] ?? null);
+            const cell = cellOf(own(one, key) ?? null);
             return k === 0 && typeof cell === "number" ? show(cell, 6) : cell;
         })), true);
     }

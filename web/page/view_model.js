@@ -97,7 +97,7 @@ const overviewView = {
             "Parameters", ["parameter", "modifier", "constraint", "start", "bounds", "held"],
             model.model_parameters.map(
                 (one) =>
-                    [one.name, model.modifiers[one.name.replace(/\[\d+\]$/, "")] ?? "",
+                    [one.name, own(model.modifiers, one.name.replace(/\[\d+\]$/, "")) ?? "",
                      one.constraint ?? "none", one.init, `${show(one.bounds[0])} to ${show(one.bounds[1])}`,
                      one.fixed ? "yes" : "no"]
             )

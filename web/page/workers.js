@@ -148,11 +148,8 @@ class Workers {
      */
     async work(slot, task) {
         slot.task = task;
-        /** @type {Record<string, Uint8Array>} */
-        const files = {};
-        for (const [name, bytes] of task.files) {
-            if (slot.known.get(name) !== bytes) files[name] = bytes;
-        }
+        const files =
+            Object.fromEntries([...task.files].filter(([name, bytes]) => slot.known.get(name) !== bytes));
         const stale = [...slot.known.keys()].filter((name) => !task.files.has(name));
         this.forget(slot, stale);
         slot.known = new Map(task.files);
