@@ -61,7 +61,8 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     job_minimum m;
     job_load_jobs(MODEL, args, in, rows);
     m.value = model_value(MODEL, 1);
-    m.edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, NEWTON_EDGE));
+    m.edge = AND(REAL_OF(args[FIT_ARG_FLAGS] & FIT_PASSES_EDGES) <= R(0.0),
+                 AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, NEWTON_EDGE)));
     real lowered = R(0.0);
     TEAM_IF(ANY(m.edge)) {
         job_step_caps(MODEL);

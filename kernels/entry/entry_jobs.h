@@ -230,6 +230,8 @@ FN void job_profile(JOB_PARAMETERS)
     const u32 flags = args[PROFILE_ARG_FLAGS];
     const real closest = flags & PROFILE_HOLDS ? LIMIT(1e-3, EDM_CLOSER) : LIMIT(EDM_CLOSEST, EDM_CLOSER),
                part = flags & PROFILE_CLOSEST ? closest : R(0.1);
+    /* where data tell ten times more than a constraint, its EDM is a hundred times the fit's own */
+    const real doubt = R(1e2) * JOB_EDM_TOLERANCE;
     job_prepare(MODEL);
-    qn_run(MODEL, args, in, out, team, part * JOB_EDM_TOLERANCE, LIMIT(0.0, 0.1) * JOB_EDM_TOLERANCE);
+    qn_run(MODEL, args, in, out, team, part * JOB_EDM_TOLERANCE, LIMIT(0.0, 0.1) * JOB_EDM_TOLERANCE, doubt);
 }

@@ -38,6 +38,8 @@ enum fit_args {
 #define FIT_TO_CLOSER 2u  /* down to EDM_CLOSER (minimise/fit_tolerances.h) */
 #define FIT_TO_CLOSEST 4u /* down to EDM_CLOSEST */
 #define FIT_HAS_KINKS 8u  /* some slots are FIT_SLOT_KINKED */
+/* covariances: of second derivatives alone, where a rate is 0 too. Otherwise its edge holds the fit. */
+#define FIT_PASSES_EDGES 16u
 
 enum fit_job_vectors { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
 #define FIT_JOB_SIZE(slots) (FIT_JOB_VECTORS * (slots))

@@ -14,7 +14,9 @@
  * Parameters at active bounds, and the one of interest in free fits, leave M exactly:
  * M - M_A M_AA^-1 M_A^T. A changed active set drops the pairs. Converged: the EDM in the fit's metric at the
  * returned point is at most `tolerance`; or at most `near`, and it no longer falls by far, since slopes are
- * rounded. Too many active bounds or evaluations, or no descent, end with a status, for Newton's method. */
+ * rounded. M comes from other data, and may have no room where a slope is left. So the EDM must also be at
+ * most `doubt` if constraints alone measured their parameters. Too many active bounds or evaluations, or no
+ * descent, end with a status, for Newton's method. */
 #pragma once
 
 #include "entry/entry_rows.h"
@@ -54,7 +56,7 @@ typedef struct {
     u32 tasks, first, end, none; /* the team's share; an unread row of answers */
     u32 poi, flags, free, rank, stride;
     u32 bound_poi; /* may be fixed; in conditional fits the matrix lacks it */
-    real limit, tolerance, near;
+    real limit, tolerance, near, doubt;
     CONSTANT u32 *slots;
     GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
 } qn_call;
@@ -334,7 +336,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
 /* ---- the stages of a turn ---- */
 
 FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, u32 team,
-                        u32 conditional, real tolerance, real near)
+                        u32 conditional, real tolerance, real near, real doubt)
 {
     const u32 n = MODEL_SLOTS, share = args[PROFILE_ARG_SHARE] * LANES, free = args[PROFILE_ARG_FREE],
               of_free = PROFILE_SHARED(n, free, args[PROFILE_ARG_RANK]),
@@ -354,6 +356,7 @@ FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem 
     c.limit = REAL_OF(args[PROFILE_ARG_EVALUATIONS]);
     c.tolerance = tolerance;
     c.near = near;
+    c.doubt = doubt;
     c.slots = args + PROFILE_ARGS;
     c.matrix = in + (conditional ? of_free : 0);
     c.data = in + of_free + (c.flags & PROFILE_CONDITIONAL ? of_conditional : 0);
@@ -494,6 +497,21 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     f->value = SELECT(f->accept, found, f->value);
 }
 
+/* The EDM if constraints alone measured their parameters, and M's diagonal those without one: about the most
+ * that it can be. MODEL_GRADIENT: scratch. */
+FN real qn_farthest(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+{
+    const u32 n = MODEL_SLOTS;
+    GLOBAL real *part = MODEL_GRADIENT;
+    TEAM_FOR(i, n) {
+        const real width = DIVIDE(LOADM1(QN_SHARED(c, PROFILE_CAP), i), R(STEP_WIDTHS)),
+                   variance = SELECT(width > R(0.0), width * width, LOADM1(c->matrix, i * n + i));
+        part[i] = flush(variance * (QN_SLOPE)[i]) * (MODEL_ACTIVE)[i];
+    }
+    TEAM_BARRIER();
+    return fit_dot(MODEL, QN_SLOPE, part);
+}
+
 FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
     const u32 is_known = !c->conditional && c->flags & PROFILE_KNOWN;
@@ -506,7 +524,9 @@ FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
                fell = AND(f->accept, OR(f->begins, f->edm < least)), spent = f->evaluations >= c->limit,
                rounding = AND(AND(f->running, NOT(AND(f->begins, shorten))),
                               AND(OR(NOT(fell), spent), AND(f->edm <= c->near, f->edm >= -c->near)));
-    f->done = AND(NOT(many), OR(known, OR(closed, rounding)));
+    mask ends = AND(NOT(many), OR(closed, rounding));
+    TEAM_IF(ANY(ends)) ends = AND(ends, qn_farthest(MODEL, c) <= c->doubt);
+    f->done = OR(AND(NOT(many), known), ends);
     f->spent = AND(AND(f->running, NOT(f->done)), spent);
     f->stuck = OR(AND(AND(shorten, NOT(f->done)), OR(f->begins, f->backtracks > QN_BACKTRACKS)),
                   AND(f->accept, AND(NOT(f->done), OR(many, NOT(f->edm > R(0.0))))));
@@ -624,11 +644,11 @@ FN void qn_run_fits(MODEL_PARAMETERS, PRIVATE const qn_call *c, GLOBAL elem *out
 
 /* Runs the team's share of tasks; rows: entry/entry_rows.h. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
-                     real tolerance, real near)
+                     real tolerance, real near, real doubt)
 {
     const u32 fits = args[PROFILE_ARG_FLAGS] & PROFILE_CONDITIONAL ? 2 : 1;
     for (u32 conditional = 0; conditional < fits; conditional++) {
-        const qn_call c = qn_read_call(MODEL, args, in, team, conditional, tolerance, near);
+        const qn_call c = qn_read_call(MODEL, args, in, team, conditional, tolerance, near, doubt);
         TEAM_BARRIER(); /* ends of free fits are seen */
         qn_run_fits(MODEL, &c, out);
     }

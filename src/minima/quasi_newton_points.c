@@ -36,29 +36,6 @@ static struct profile_plan plan_of(const struct infer *infer, const struct infer
                                  .in_f64 = true};
 }
 
-/* Does the covariance know all parameters that are not fixed? Not if some are at bounds. */
-static bool is_whole(const struct infer *infer, const struct infer_profile *profile)
-{
-    for (size_t i = 0; i < infer->n_parameters; i++)
-        if (!infer->base.fixed[i] &&
-            (profile->states[i] != PARITAS_PARAMETER_FREE || !(profile->errors[i] > 0.0)))
-            return false;
-    return true;
-}
-
-static paritas_status take_covariance(struct infer *infer, const struct infer_profile *profile)
-{
-    const struct frozen *model = paritas_model_frozen(infer->model);
-    const size_t p = infer->n_parameters, slots = model->n_slots;
-    double *matrix = profile->metric->of.matrix = infer_reals(infer, slots, slots);
-    TRY(infer_memory(infer));
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j < p; j++)
-            matrix[model->slot_of[i] * slots + model->slot_of[j]] = profile->covariance[i * p + j];
-    profile->metric->usable = true;
-    return PARITAS_OK;
-}
-
 static paritas_status find_metric(struct infer *infer, struct infer_profile *profile)
 {
     const struct frozen *model = paritas_model_frozen(infer->model);
@@ -70,7 +47,6 @@ static paritas_status find_metric(struct infer *infer, struct infer_profile *pro
     TRY(infer_memory(infer));
     rows_put_data(model, profile->data, metric->row);
     metric->constant = model->constant(model, profile->data);
-    if (is_whole(infer, profile)) return take_covariance(infer, profile);
     const struct profile_plan plan = plan_of(infer, profile);
     return profiles_matrix(infer->context, &plan, metric->row, &infer->arena, &metric->of, &metric->usable);
 }

@@ -353,6 +353,127 @@ char *costly_workspace(uint64_t seed)
     return NULL;
 }
 
+/* ---- nasty ---- */
+
+/* exp(x), |x| at most about 3, by its series: no function of the C library. */
+static double random_factor(struct random *random, double spread)
+{
+    const double x = spread * random_normal(random) / 64.0;
+    double term = 1.0, sum = 1.0;
+    for (int k = 1; k < 12; k++) sum += term *= x / k;
+    for (int k = 0; k < 6; k++) sum *= sum;
+    return sum;
+}
+
+static void put_nasty_normsys(struct draw *d, unsigned alpha, bool kinks)
+{
+    struct random *r = &d->random;
+    const double hi = random_factor(r, 0.35), lo = chance(r, 0.3) ? random_factor(r, 0.35) : 1.0 / hi;
+    static const char *const codes[] = {"code0", "code1", "code4"};
+    put(&d->out, ", {\"name\": \"np_%u\", \"type\": \"normsys\", \"data\": {", alpha);
+    if (kinks) put(&d->out, "\"interpcode\": \"%s\", ", codes[random_below(r, 3)]);
+    put(&d->out, "\"hi\": %.4f, \"lo\": %.4f}}", hi, lo);
+}
+
+static void put_nasty_histosys(struct draw *d, unsigned alpha, const double *data, unsigned bins, bool kinks)
+{
+    struct random *r = &d->random;
+    double values[MAX_BINS];
+    put(&d->out, ", {\"name\": \"hs_%u\", \"type\": \"histosys\", \"data\": {", alpha);
+    if (kinks) put(&d->out, "\"interpcode\": \"%s\", ", chance(r, 0.5) ? "code0" : "code2");
+    for (int side = 0; side < 2; side++) {
+        for (unsigned b = 0; b < bins; b++) values[b] = data[b] * random_factor(r, 0.7);
+        put(&d->out, side ? ", \"lo_data\": " : "\"hi_data\": ");
+        put_numbers(&d->out, values, bins);
+    }
+    put(&d->out, "}}");
+}
+
+/* Of one sample: a normsys of its own comes first, so that commas are simple. */
+static void put_nasty_modifiers(struct draw *d, unsigned channel, unsigned sample, const double *data,
+                                unsigned bins, bool staterror, bool kinks)
+{
+    struct random *r = &d->random;
+    double values[MAX_BINS];
+    put(&d->out, "{\"name\": \"own_%u\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}",
+        sample);
+    if (sample == 0) put(&d->out, ", {\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}");
+    if (sample == 2 && d->lumi)
+        put(&d->out, ", {\"name\": \"norm\", \"type\": \"normfactor\", \"data\": null}");
+    for (unsigned a = 0; a < d->n_alphas; a++) {
+        if (!chance(r, 0.6)) continue;
+        if (d->kinds[a] & 1) put_nasty_normsys(d, a, kinks);
+        if (d->kinds[a] & 2) put_nasty_histosys(d, a, data, bins, kinks);
+    }
+    for (unsigned b = 0; b < bins; b++) values[b] = data[b] * random_uniform(r, 0.05, 0.4);
+    if (staterror || (sample == 1 && chance(r, 0.4))) {
+        if (staterror)
+            put(&d->out, ", {\"name\": \"stat_%u\", \"type\": \"staterror\", \"data\": ", channel);
+        else
+            put(&d->out, ", {\"name\": \"shape_%u\", \"type\": \"shapesys\", \"data\": ", channel);
+        put_numbers(&d->out, values, bins);
+        put(&d->out, "}");
+    }
+    if (sample == 2 && chance(r, 0.1))
+        put(&d->out, ", {\"name\": \"free_%u\", \"type\": \"shapefactor\", \"data\": null}", channel);
+}
+
+static unsigned put_nasty_channel(struct draw *d, unsigned channel, double *observed)
+{
+    struct random *r = &d->random;
+    const unsigned bins = 1 + random_below(r, 5), samples = 2 + random_below(r, 2);
+    const bool staterror = chance(r, 0.4), kinks = (d->traits & TRAIT_CODES) && chance(r, 0.5);
+    double data[MAX_BINS];
+    for (unsigned b = 0; b < bins; b++) observed[b] = 0.0;
+    put(&d->out, "%s{\"name\": \"channel_%u\", \"samples\": [", channel ? ", " : "", channel);
+    for (unsigned s = 0; s < samples; s++) {
+        const double scale = 3.0 * random_factor(r, 0.8) * (s == 0 ? 0.5 : 1.0);
+        for (unsigned b = 0; b < bins; b++) {
+            data[b] = chance(r, 0.07) ? 0.0 : scale * random_factor(r, 0.5);
+            observed[b] += s == 0 && chance(r, 0.5) ? 0.0 : data[b];
+        }
+        put(&d->out, "%s{\"name\": \"sample_%u\", \"data\": ", s ? ", " : "", s);
+        put_numbers(&d->out, data, bins);
+        put(&d->out, ", \"modifiers\": [");
+        put_nasty_modifiers(d, channel, s, data, bins, staterror, kinks);
+        put(&d->out, "]}");
+    }
+    put(&d->out, "]}");
+    for (unsigned b = 0; b < bins; b++) {
+        const double mean = observed[b] * random_factor(r, 0.3), n = mean + sqrt(mean) * random_normal(r);
+        observed[b] = n > 0.0 && !chance(r, 0.15) ? floor(n + 0.5) : 0.0;
+    }
+    return bins;
+}
+
+char *nasty_workspace(uint64_t seed)
+{
+    static const double lower[] = {0.0, -5.0, -10.0};
+    struct draw d = {.random = {seed * 977 + 5}};
+    struct random *r = &d.random;
+    double observed[MAX_CHANNELS][MAX_BINS];
+    unsigned bins[MAX_CHANNELS];
+    const unsigned channels = 1 + random_below(r, 3);
+    d.n_alphas = 1 + random_below(r, 5);
+    for (unsigned a = 0; a < d.n_alphas; a++) d.kinds[a] = 1 + random_below(r, 3);
+    d.lumi = chance(r, 0.3); /* here: a free factor */
+    if (chance(r, 0.15)) d.traits = TRAIT_CODES;
+    put(&d.out, "{\"channels\": [");
+    for (unsigned c = 0; c < channels; c++) bins[c] = put_nasty_channel(&d, c, observed[c]);
+    put(&d.out, "], \"observations\": [");
+    for (unsigned c = 0; c < channels; c++) {
+        put(&d.out, "%s{\"name\": \"channel_%u\", \"data\": ", c ? ", " : "", c);
+        put_numbers(&d.out, observed[c], bins[c]);
+        put(&d.out, "}");
+    }
+    put(&d.out, "], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": [");
+    put(&d.out, "{\"name\": \"mu\", \"bounds\": [[%g, 10]], \"inits\": [1]}", lower[random_below(r, 3)]);
+    put(&d.out, "]}}], \"version\": \"1.0.0\"}");
+    if (!d.out.failed) return d.out.text;
+    free(d.out.text);
+    return NULL;
+}
+
 char *tiny_workspace(double scale)
 {
     char *text = calloc(8192, 1);

@@ -37,6 +37,11 @@ enum workspace_traits {
 /* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */
 char *random_workspace(uint64_t seed, unsigned traits);
 
+/* Few bins, few events, large uncertainties, many to one side; samples without events, empty bins, a
+ * parameter of interest that may be negative. Minima often lie where a rate is 0, or between two signs of a parameter.
+ * As random_workspace. */
+char *nasty_workspace(uint64_t seed);
+
 /* A workspace whose signal is `scale` times an ordinary one, with every kind of modifier on it; the
  * background's shapes vary as little. */
 char *tiny_workspace(double scale);

@@ -1,9 +1,15 @@
-/* test_infer_quasi_newton_points.c: conditional fits that share a covariance end where fits one by one do. */
+/* test_infer_quasi_newton_points.c: fits that share a covariance end where fits one by one do, and at
+ * minima. */
 #include "minima/conditional_fits.h"
 #include "minima/quasi_newton_points.h"
+#include "fit/profiles/ensemble.h"
+#include "fit/profiles/profile_metric.h"
+#include "fit/profiles/profiles.h"
+#include "fit/workspaces.h"
 #include "infer_testing.h"
+#include "share.h"
 
-enum { VALUES = 21, PARAMETERS_MOST = 32 };
+enum { VALUES = 21, PARAMETERS_MOST = 128 };
 
 /* Three bins, a signal, backgrounds with uncertainties, one with a free factor. `free_lower`: its bound.
  * `observed`: in the last bin. */
@@ -49,23 +55,30 @@ static struct fixture saddle(void)
         "\"version\":\"1.0.0\"}");
 }
 
-/* One fit with `parameter` held, from `start`. */
-static double fit_alone(const struct fixture *f, size_t parameter, double value, const double *start,
-                        double *ends)
+/* One fit with `parameter` held, from `start`; for data other than the model's, `data`. */
+static paritas_fit_result fit_held(const struct fixture *f, ptrdiff_t parameter, const double *data,
+                                   const double *start, double *ends)
 {
-    const size_t p = paritas_model_parameter_count(f->model);
     unsigned char fixed[PARAMETERS_MOST];
-    double from[PARAMETERS_MOST];
     paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    memcpy(from, start, p * sizeof *from);
-    memcpy(fixed, paritas_model_suggested_fixed(f->model), p);
-    fixed[parameter] = 1;
-    from[parameter] = value;
-    job.start = from;
+    memcpy(fixed, paritas_model_suggested_fixed(f->model), paritas_model_parameter_count(f->model));
+    if (parameter >= 0) fixed[parameter] = 1;
+    job.data = data;
+    job.start = start;
     job.fixed = fixed;
     ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &job,
                                       SIZED(paritas_fit_answers, .results = &result, .parameters = ends)));
+    return result;
+}
+
+static double fit_alone(const struct fixture *f, size_t parameter, double value, const double *start,
+                        double *ends)
+{
+    double from[PARAMETERS_MOST];
+    memcpy(from, start, paritas_model_parameter_count(f->model) * sizeof *from);
+    from[parameter] = value;
+    const paritas_fit_result result = fit_held(f, (ptrdiff_t)parameter, NULL, from, ends);
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     return result.twice_nll;
 }
@@ -163,6 +176,141 @@ TEST(a_point_on_a_plane_of_symmetry_does_not_end_at_the_saddle)
     free_fixture(&f);
 }
 
+/* ---- generated models ---- */
+
+enum { MODELS = 2000, TOYS = 12 };
+
+struct checked {
+    size_t models, answers, above;
+};
+
+/* An answer by the shared covariance against a fit from where it ended. `held`: a parameter, or -1. */
+static void check_minimum(const struct fixture *f, ptrdiff_t held, const double *data, const double *end,
+                          double twice_nll, uint64_t seed, struct checked *checked)
+{
+    const paritas_fit_result result = fit_held(f, held, data, end, NULL);
+    checked->answers++;
+    if (result.status == PARITAS_FIT_CONVERGED && twice_nll <= result.twice_nll + 1e-8) return;
+    checked->above++;
+    print_error("nasty model %u: %.10g with parameter %d at %.10g, a fit from there %.10g (%s)\n",
+                (unsigned)seed, twice_nll, (int)held, held >= 0 ? end[held] : 0.0, result.twice_nll,
+                paritas_fit_status_name(result.status));
+}
+
+/* Each parameter in turn; the values are around its best fit. */
+static void check_points(const struct fixture *f, uint64_t seed, struct checked *checked)
+{
+    const size_t p = paritas_model_parameter_count(f->model), poi = (size_t)paritas_model_poi_index(f->model),
+                 parameter = seed % 2 == 0 ? poi : seed / 2 % p;
+    const double lower = paritas_model_lower_bounds(f->model)[parameter];
+    if (paritas_model_suggested_fixed(f->model)[parameter]) return;
+    struct points x;
+    fit_points(f, parameter, lower < 0.0 ? -4.0 : lower, 0.4, &x);
+    for (size_t i = 0; i < VALUES; i++)
+        if (x.all[i].parameters)
+            check_minimum(f, (ptrdiff_t)parameter, x.infer.base.data, x.all[i].parameters, x.all[i].twice_nll,
+                          seed, checked);
+    infer_close(&x.infer);
+}
+
+/* Toys drawn at `start`, and their free and conditional fits. */
+struct drawn {
+    double start[PARAMETERS_MOST], conditional[PARAMETERS_MOST];
+    double *expected, *data, *rows, *ends;
+    struct profile profiles[TOYS];
+};
+
+static bool fit_toys(const struct fixture *f, const struct profile_plan *plan, uint64_t seed,
+                     struct arena *arena, struct drawn *drawn)
+{
+    const struct frozen *frozen = paritas_model_frozen(f->model);
+    const struct ensemble_options options = {.plan = *plan, .expected = drawn->expected, .seed = seed};
+    struct profile_plan shared = *plan;
+    struct profile_metric metric;
+    bool usable;
+    rows_put_data(frozen, drawn->expected, drawn->rows);
+    ASSERT_OK(f->context, profiles_metric(f->context, plan, drawn->rows, arena, &metric, &usable));
+    /* rates below 0 have no toys */
+    if (!usable || ensemble_draw(f->context, &options, 0, TOYS, drawn->data) != PARITAS_OK) return false;
+    shared.metric = &metric;
+    for (size_t i = 0; i < TOYS; i++)
+        rows_put_data(frozen, drawn->data + i * frozen->n_data, drawn->rows + i * frozen->n_places);
+    ASSERT_OK(f->context, profiles_by_quasi_newton(f->context, &shared, TOYS, drawn->rows, PROFILE_POI_FREE,
+                                                   drawn->profiles, NULL, drawn->ends));
+    return true;
+}
+
+/* Free and conditional fits of toys at a conditional fit. */
+static void check_toys(const struct fixture *f, uint64_t seed, struct checked *checked)
+{
+    const struct frozen *frozen = paritas_model_frozen(f->model);
+    const size_t p = frozen->n_parameters, n_data = frozen->n_data;
+    const ptrdiff_t poi = paritas_model_poi_index(f->model);
+    struct arena arena;
+    struct drawn drawn;
+    arena_open(&arena, &f->context->allocator);
+    drawn.expected = arena_array(&arena, n_data, sizeof *drawn.expected);
+    drawn.data = arena_array(&arena, TOYS * n_data, sizeof *drawn.data);
+    drawn.rows = arena_array(&arena, TOYS * frozen->n_places, sizeof *drawn.rows);
+    drawn.ends = arena_array(&arena, 2 * TOYS * p, sizeof *drawn.ends);
+    memcpy(drawn.start, paritas_model_suggested_init(f->model), p * sizeof *drawn.start);
+    drawn.start[poi] = 0.25 * (double)(seed % 8);
+    fit_held(f, poi, NULL, drawn.start, drawn.start);
+    ASSERT_OK(f->context, paritas_expected_data(f->context, f->model, 1, drawn.start, drawn.expected));
+    memcpy(drawn.conditional, drawn.start, p * sizeof *drawn.start);
+    drawn.conditional[poi] = 1.0;
+    fit_held(f, poi, drawn.expected, drawn.conditional, drawn.conditional);
+    const struct profile_plan plan = {.model = f->model,
+                                      .start = drawn.start,
+                                      .conditional_start = drawn.conditional,
+                                      .lower = paritas_model_lower_bounds(f->model),
+                                      .upper = paritas_model_upper_bounds(f->model),
+                                      .fixed = paritas_model_suggested_fixed(f->model),
+                                      .poi = poi,
+                                      .conditional = true,
+                                      .mu = 1.0,
+                                      .in_f64 = true};
+    const bool fitted = fit_toys(f, &plan, seed, &arena, &drawn);
+    for (size_t i = 0; i < TOYS && fitted; i++) {
+        const struct profile *profile = &drawn.profiles[i];
+        const double *toy = drawn.data + i * n_data, constant = frozen->constant(frozen, toy),
+                     *end = drawn.ends + 2 * i * p;
+        if (profile->method != PROFILE_QUASI_NEWTON) continue;
+        check_minimum(f, -1, toy, end, 2.0 * (profile->value_free + constant), seed, checked);
+        check_minimum(f, poi, toy, end + p, 2.0 * (profile->value_fixed + constant), seed, checked);
+    }
+    arena_free(&arena);
+}
+
+static void check_models(void (*check)(const struct fixture *, uint64_t, struct checked *), const char *what)
+{
+    struct checked checked = {0};
+    for (uint64_t seed = 0; seed < MODELS; seed += SHARE) {
+        char *text = nasty_workspace(seed);
+        assert_non_null(text);
+        struct fixture f = make_fixture(text);
+        assert_true(paritas_model_parameter_count(f.model) <= PARAMETERS_MOST);
+        check(&f, seed, &checked);
+        checked.models++;
+        free_fixture(&f);
+        free(text);
+    }
+    print_message("%zu models, %zu %s by the shared covariance, %zu no minima\n", checked.models,
+                  checked.answers, what, checked.above);
+    assert_int_equal(checked.above, 0);
+    assert_true(checked.answers > checked.models);
+}
+
+TEST(points_of_nasty_models_end_at_minima)
+{
+    check_models(check_points, "points");
+}
+
+TEST(toys_of_nasty_models_end_at_minima)
+{
+    check_models(check_toys, "fits of toys");
+}
+
 enum { NUMBERS = 2 * VALUES + 6 * PARAMETERS_MOST };
 
 /* Of a scan and a ranking. */
@@ -248,6 +396,8 @@ int main(void)
         cmocka_unit_test(points_end_where_fits_one_by_one_do),
         cmocka_unit_test(points_with_other_parameters_at_their_bounds_end_there_too),
         cmocka_unit_test(a_point_on_a_plane_of_symmetry_does_not_end_at_the_saddle),
+        cmocka_unit_test(points_of_nasty_models_end_at_minima),
+        cmocka_unit_test(toys_of_nasty_models_end_at_minima),
         cmocka_unit_test(lanes_and_threads_change_no_bit),
         cmocka_unit_test(a_limit_on_iterations_leaves_all_points_to_newtons_method),
     };

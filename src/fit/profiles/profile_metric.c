@@ -140,7 +140,8 @@ static paritas_status split(const struct profile_plan *plan, bool conditional, s
     return PARITAS_OK;
 }
 
-/* Inverse Hessian of the free or conditional fit at `start`, regardless of bounds. */
+/* Inverse Hessian of the free or conditional fit at `start`, regardless of bounds and of edges: other fits
+ * leave them. */
 static paritas_status find_matrix(paritas_context *context, const struct profile_plan *plan, bool conditional,
                                   const double *start, const double *row, struct arena *arena,
                                   struct matrix *to)
@@ -159,14 +160,15 @@ static paritas_status find_matrix(paritas_context *context, const struct profile
     struct fit_job job = profile_job(plan, conditional, row, start);
     job.lower = bounds;
     job.upper = bounds + n;
-    return rows_fits_run(context, context->host,
-                         &(struct rows_fits){.model = model,
-                                             .entry = model->family->covariance,
-                                             .args = {[FIT_ARG_WHOLE] = 1},
-                                             .n = 1,
-                                             .jobs = &job,
-                                             .take = take_matrix,
-                                             .user = to});
+    return rows_fits_run(
+        context, context->host,
+        &(struct rows_fits){.model = model,
+                            .entry = model->family->covariance,
+                            .args = {[FIT_ARG_WHOLE] = 1, [FIT_ARG_FLAGS] = FIT_PASSES_EDGES},
+                            .n = 1,
+                            .jobs = &job,
+                            .take = take_matrix,
+                            .user = to});
 }
 
 paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan, const double *row,
