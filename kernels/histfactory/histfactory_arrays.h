@@ -160,7 +160,7 @@ enum hf_header {
 /* Normsys entries stand in blocks of 8: in a block 8 numbers of a kind follow one another. One code for all
  * entries needs the first eight kinds. HF_OWN_CODES: each entry's numbers say its code.
  * For |a| < BOUND a polynomial, 1 + c1 a + .. + c6 a^6; beyond, with r = UP or -DOWN by the sign of a,
- * exp(r a), or if LINEAR is 1 OFFSET + r a. If LINEAR is -1, exp(c1 a + .. + c6 a^6) within BOUND. */
+ * exp(r a), or where it is LINEAR (enum hf_normsys_line) OFFSET + r a. */
 enum hf_normsys_number {
     HF_NORMSYS_POLYNOMIAL,
     HF_NORMSYS_UP = 6,
@@ -170,6 +170,14 @@ enum hf_normsys_number {
     HF_NORMSYS_OFFSET,
     HF_NORMSYS_LINEAR,
     HF_NORMSYS_OWN_NUMBERS
+};
+/* A factor of 0 has no logarithm: an exponential beside it is the line 0. */
+enum hf_normsys_line {
+    HF_LINE_INNER = -1, /* nowhere; within BOUND exp(c1 a + .. + c6 a^6) */
+    HF_LINE_NONE,
+    HF_LINE_BOTH,
+    HF_LINE_UP, /* above BOUND alone */
+    HF_LINE_DOWN
 };
 #define HF_OWN_CODES 0
 #define HF_NORMSYS_KINDS(code) ((code) == HF_OWN_CODES ? HF_NORMSYS_OWN_NUMBERS : HF_NORMSYS_NUMBERS)

@@ -33,7 +33,8 @@ FN hf_factor_shape hf_normsys_shape(hf_numbers block, pack a, u32 j)
     hf_factor_shape shape;
     shape.outer = OR(a >= bound, a <= -bound);
     const pack kind = hf_factor_number(block, HF_NORMSYS_LINEAR, j);
-    shape.linear = kind > PK(0.0);
+    const pmask other = OR(AND(kind == PK(2.0), a < PK(0.0)), AND(kind == PK(3.0), a >= PK(0.0)));
+    shape.linear = AND(kind > PK(0.0), PNOT(other));
     shape.inner_exponent = AND(kind < PK(0.0), PNOT(shape.outer));
     shape.rate = PSELECT(a >= PK(0.0), hf_factor_number(block, HF_NORMSYS_UP, j),
                          -hf_factor_number(block, HF_NORMSYS_DOWN, j));

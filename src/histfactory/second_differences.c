@@ -42,7 +42,8 @@ struct unit_numbers {
 /* A normsys with these numbers, 8 places apart, at 1 (`side` UP) or -1 (DOWN). */
 static double edge(const uint32_t *mi, const double *numbers, size_t side)
 {
-    return mi[HF_NORMSYS_CODE] == HF_OWN_CODES && numbers[8 * HF_NORMSYS_LINEAR] > 0.0
+    const double line = mi[HF_NORMSYS_CODE] == HF_OWN_CODES ? numbers[8 * HF_NORMSYS_LINEAR] : HF_LINE_NONE;
+    return line == HF_LINE_BOTH || line == (side == HF_NORMSYS_UP ? HF_LINE_UP : HF_LINE_DOWN)
                ? numbers[8 * HF_NORMSYS_OFFSET] + numbers[8 * side]
                : host_exp(numbers[8 * side]);
 }

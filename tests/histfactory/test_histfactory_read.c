@@ -454,9 +454,10 @@ TEST(a_document_of_the_wrong_meaning_is_refused_with_its_place)
         const char *old, *new, *message;
     } cases[] = {
         {"[20.0, 30.0]", "[20.0]", B ".data: must have 2 bins, as the channel's first sample, found 1"},
-        {"\"hi\": 1.1", "\"hi\": 0", B ".modifiers[0].data.hi: must be a number greater than 0, found 0.0"},
+        {"\"hi\": 1.1", "\"hi\": -1e-9",
+         B ".modifiers[0].data.hi: must be a number of at least 0, found -1e-09"},
         {"\"lo\": 0.9", "\"lo\": -0.5",
-         B ".modifiers[0].data.lo: must be a number greater than 0, found -0.5"},
+         B ".modifiers[0].data.lo: must be a number of at least 0, found -0.5"},
         {"[22.0, 31.0]", "[22.0]", B ".modifiers[1].data.hi_data: must have 2 bins, as its sample, found 1"},
         {"[18.0, 29.0]", "[18.0, 29.0, 1]",
          B ".modifiers[1].data.lo_data: must have 2 bins, as its sample, found 3"},

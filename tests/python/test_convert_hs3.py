@@ -386,7 +386,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
             "constrains 'Lumi', not 'alpha_xs'",
         ),
         (set_at([*XS, "surprise"], 1), "/distributions/0/samples/0/modifiers/2/surprise", "not known here"),
-        (set_at([*XS, "data", "lo"], 0.0), "/distributions/0/samples/0/modifiers/2/data", "above 0"),
+        (set_at([*XS, "data", "lo"], -0.5), "/distributions/0/samples/0/modifiers/2/data", "at least 0"),
         (
             set_at([*XS, "data", "lo"], "0.9"),
             "/distributions/0/samples/0/modifiers/2/data/lo",

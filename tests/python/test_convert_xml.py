@@ -176,6 +176,22 @@ def test_laws_and_thresholds_that_a_workspace_can_express_are_followed(files):
     ]
 
 
+def test_const_of_a_factor_is_ignored_as_root_does(files):
+    """HistoToWorkspaceFactoryFast warns of it and leaves the factor free. pyhf holds it."""
+    held = {"pyhf": True, "file": None}
+    for constraints, fixed in held.items():
+        top, folder, mounts = files(const="True")
+        found = histfactory_xml.read(top, folder, mounts, constraints=constraints)
+        (mu,) = [c for c in found.spec["measurements"][0]["config"]["parameters"] if c["name"] == "mu"]
+        assert mu.get("fixed") is fixed
+        noted = [note for note in found.notes if "Const is ignored" in note]
+        assert len(noted) == (fixed is None) and all("sr.xml:6" in note for note in noted), found.notes
+    top, folder, mounts = files(top=TOP.replace("Lumi alpha_xs", "Lumi alpha_xs mu"))
+    found = histfactory_xml.read(top, folder, mounts)
+    (mu,) = [c for c in found.spec["measurements"][0]["config"]["parameters"] if c["name"] == "mu"]
+    assert mu["fixed"] is True
+
+
 ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
 
 

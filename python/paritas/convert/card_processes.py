@@ -116,7 +116,7 @@ class CardSource(WorkspaceSource):
         inverse = abs(low * high - 1.0) <= 1e-12
         if low == high == 1.0:
             return
-        if code in ("lnN", "codelnN") or (code == "code1" and inverse):
+        if min(low, high) > 0.0 and (code in ("lnN", "codelnN") or (code == "code1" and inverse)):
             process.lognormals[name] = (low, high)
         elif code in _LINES["normsys"] and abs(low + high - 2.0) <= 1e-12 and 0.0 < high < 2.0:
             process.slopes[name] = _slope(low, high)

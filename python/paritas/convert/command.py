@@ -158,9 +158,18 @@ def _read(options: argparse.Namespace, source: str) -> Conversion:
     return Conversion(read_json(options.input), modifier_settings=settings(codes))
 
 
+def _check(workspace: Conversion) -> None:
+    """Raises Error where the package's own reader refuses the workspace: no command could use what is
+    written."""
+    from ..model import Model
+
+    Model.from_workspace(workspace.spec, modifier_settings=workspace.modifier_settings)
+
+
 def _convert(options: argparse.Namespace, source: str) -> Conversion:
     """The input in the target format; for xml and datacards as a workspace."""
     answer = _read(options, source)
+    _check(answer)
     codes = {kind: setting["interpcode"] for kind, setting in answer.modifier_settings.items()}
     if options.target == "hs3":
         written = hs3.from_pyhf(answer.spec, **{f"{kind}_code": code for kind, code in codes.items()})

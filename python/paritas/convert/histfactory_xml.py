@@ -258,13 +258,25 @@ class _Reader:
                 "inits": [element.number("Val")],
             }
             if element.get("Const"):
-                config["fixed"] = element.flag("Const")
+                self._take_const(element, config)
             known, first = self.factors.setdefault(name, (config, element))
             if known != config:
                 raise element.refuse(
                     f"Val, Low, High or Const differ from those at {first.file}:{first.line}"
                 )
         return modifier(name, kind, data)
+
+    def _take_const(self, element: Element, config: dict[str, Any]) -> None:
+        """ROOT warns of a factor's own Const, and lets the factor float. pyhf holds it."""
+        if not self.strict:
+            config["fixed"] = element.flag("Const")
+        elif element.flag("Const"):
+            name = element.get("Name")
+            self._note(
+                element,
+                f"Const is ignored, as ROOT does: '{name}' floats. <ParamSetting Const=\"True\">{name}"
+                "</ParamSetting> in the Measurement holds it",
+            )
 
     def _stat_error(self, element: Element, channel: str, sample: Histogram) -> dict[str, Any]:
         errors, single = sample.errors, sample.single

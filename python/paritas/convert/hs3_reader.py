@@ -263,8 +263,8 @@ class Reader:
             }
             return {**templates, **code}
         factors = {side: sides[side].number() for side in ("hi", "lo")}
-        if min(factors.values()) <= 0:
-            raise sides.refuse("hi and lo of a normsys must be above 0")
+        if min(factors.values()) < 0:
+            raise sides.refuse("hi and lo of a normsys must be at least 0")
         return {**factors, **code}
 
     def _settle_codes(self) -> dict[str, str]:

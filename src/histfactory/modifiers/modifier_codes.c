@@ -61,6 +61,18 @@ static paritas_status check_factors(const struct hf_raw *raw, const struct hf_us
     return PARITAS_OK;
 }
 
+/* An exponential through 0 has no value at 0: its logarithm is infinite. */
+static paritas_status check_zero(const struct hf_raw *raw, const struct hf_use *use)
+{
+    const struct hf_modifier *m = use->modifier;
+    if ((m->hi > 0.0 && m->lo > 0.0) || m->hi_template || m->lo_template ||
+        hf_factor_takes_zero((paritas_normsys_code)m->code))
+        return PARITAS_OK;
+    return hf_refuse_use(raw, use, m->hi > 0.0 ? "data.lo" : "data.hi", HF_NONE,
+                         "is 0, which codes 0, 2c, 4 and 6 can interpolate, but no exponential: %s",
+                         m->code == PARITAS_NORMSYS_CODE_1 ? "code 1" : "lnN");
+}
+
 paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace *workspace,
                                struct hf_spec *spec, paritas_normsys_code normsys,
                                paritas_histosys_code histosys)
@@ -75,6 +87,7 @@ paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace
                     m->code = normsys ? normsys : PARITAS_NORMSYS_CODE_4;
                 if (m->type == HF_HISTOSYS && m->code == 0)
                     m->code = histosys ? histosys : PARITAS_HISTOSYS_CODE_4P;
+                if (m->type == HF_NORMSYS) TRY(check_zero(&raw, &use));
                 if (hf_multiplies_bins(m)) TRY(check_factors(&raw, &use));
             }
         }

@@ -44,6 +44,12 @@ static void match(struct variation up, struct variation down, double middle, dou
     c[1] = even - c[3] - c[5];
 }
 
+/* Of 0 none is needed: 0 times a logarithm is 0 in the limit, and beyond the edge stands a line. */
+static double log_of(double factor)
+{
+    return factor > 0.0 ? host_log(factor) : 0.0;
+}
+
 /* hi^a at a = 1. */
 static struct variation upward(double hi, double log_hi)
 {
@@ -59,16 +65,19 @@ static struct variation downward(double lo, double log_lo)
 /* hi^a and lo^-a, and between -1 and 1 the polynomial that matches them. */
 static void put_exponential(double hi, double lo, double *c)
 {
-    const double log_hi = host_log(hi), log_lo = host_log(lo);
+    const double log_hi = log_of(hi), log_lo = log_of(lo);
     match(upward(hi, log_hi), downward(lo, log_lo), 1.0, c);
     c[HF_NORMSYS_UP] = log_hi;
     c[HF_NORMSYS_DOWN] = log_lo;
+    c[HF_NORMSYS_LINEAR] =
+        hi > 0.0 ? (lo > 0.0 ? HF_LINE_NONE : HF_LINE_DOWN) : (lo > 0.0 ? HF_LINE_UP : HF_LINE_BOTH);
 }
 
 static void put_linear(double hi, double lo, paritas_normsys_code code, double *c)
 {
     const double even = 0.5 * (hi + lo) - 1.0, odd = 0.5 * (hi - lo);
-    c[HF_NORMSYS_LINEAR] = c[HF_NORMSYS_OFFSET] = 1.0;
+    c[HF_NORMSYS_LINEAR] = HF_LINE_BOTH;
+    c[HF_NORMSYS_OFFSET] = 1.0;
     c[HF_NORMSYS_BOUND] = code == PARITAS_NORMSYS_CODE_0 ? 0.0 : 1.0;
     c[HF_NORMSYS_UP] = hi - 1.0;
     c[HF_NORMSYS_DOWN] = lo - 1.0;
@@ -97,7 +106,7 @@ static void put_lnN(double hi, double lo, double *c)
     c[HF_NORMSYS_UP] = log_hi;
     c[HF_NORMSYS_DOWN] = log_lo;
     c[HF_NORMSYS_BOUND] = 0.5;
-    c[HF_NORMSYS_LINEAR] = -1.0;
+    c[HF_NORMSYS_LINEAR] = HF_LINE_INNER;
 }
 
 /* Numbers of a factor in the order of enum hf_normsys_number. */
@@ -112,6 +121,11 @@ static void factor_numbers(double hi, double lo, paritas_normsys_code code, doub
     } else {
         put_linear(hi, lo, code, c);
     }
+}
+
+bool hf_factor_takes_zero(paritas_normsys_code code)
+{
+    return code != PARITAS_NORMSYS_CODE_1 && code != PARITAS_NORMSYS_CODE_LNN;
 }
 
 size_t hf_factor_count(unsigned model_code)
@@ -205,7 +219,7 @@ struct hf_factor_slopes hf_normsys_slopes(paritas_normsys_code code, double hi, 
     if (!is_exponential(code)) return linear_slopes(code, hi, lo, a);
     if (code == PARITAS_NORMSYS_CODE_4 && a < 1.0 && a > -1.0) {
         const struct variation none = {0};
-        const double log_hi = host_log(hi), log_lo = host_log(lo);
+        const double log_hi = log_of(hi), log_lo = log_of(lo);
         double c[6], by[6], by_twice[6], slope;
         match(upward(hi, log_hi), downward(lo, log_lo), 1.0, c);
         const double v = 1.0 + polynomial(c, a, &slope), turn = slope / v;

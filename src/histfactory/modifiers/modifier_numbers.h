@@ -103,6 +103,8 @@ static inline double hf_log_ratio(double rate, double nominal)
 }
 
 /* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */
+/* Has the code a value where a factor is 0? An exponential has none. */
+bool hf_factor_takes_zero(paritas_normsys_code code);
 size_t hf_factor_count(unsigned model_code);
 /* Puts a factor, hi at 1 and lo at -1, into the table of all entries: what the kernels read of enum
  * hf_normsys_number. */

@@ -13,12 +13,13 @@ static paritas_status check_length(const struct hf_raw *raw, const struct hf_use
                          use->modifier ? "its sample" : "the channel's first sample", n);
 }
 
-static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                                     double value)
+/* Which interpolations take 0 is checked when they are known: hf_codes_settle. */
+static paritas_status check_factor(const struct hf_raw *raw, const struct hf_use *use, const char *member,
+                                   double value)
 {
     char found[32];
-    if (value > 0.0) return PARITAS_OK;
-    return hf_refuse_use(raw, use, member, HF_NONE, "must be a number greater than 0, found %s",
+    if (value >= 0.0) return PARITAS_OK;
+    return hf_refuse_use(raw, use, member, HF_NONE, "must be a number of at least 0, found %s",
                          hf_number(value, found));
 }
 
@@ -47,8 +48,8 @@ static paritas_status check_modifier(const struct hf_raw *raw, const struct hf_u
     const uint32_t n_bins = use->sample->n_bins;
     switch (hf_kind(modifier->type)->data) {
     case HF_DATA_HI_LO:
-        TRY(check_positive(raw, use, "data.hi", modifier->hi));
-        TRY(check_positive(raw, use, "data.lo", modifier->lo));
+        TRY(check_factor(raw, use, "data.hi", modifier->hi));
+        TRY(check_factor(raw, use, "data.lo", modifier->lo));
         break;
     case HF_DATA_HI_LO_BINS:
         TRY(check_length(raw, use, "data.hi_data", modifier->n_hi, n_bins));
