@@ -19,9 +19,12 @@ BUILD = build/release
 PROGRAM = $(BUILD)/bin/paritas
 VENV = build/venv
 PIP_QUIET = --quiet
-CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
-# the extension module beside the Python sources, of the objects of this build (SKBUILD: what pip's build leaves in the cache)
-PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
+# SKBUILD: what pip's build leaves in the cache
+CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -USKBUILD $(CMAKE_FLAGS)
+# $(call CACHED,NAME): what CMake's cache has for it
+CACHED = $$(sed -n 's/^$(1):[A-Z]*=//p' $(BUILD)/CMakeCache.txt)
+# the extension module beside the Python sources, of the objects of this build
+PYTHON_FLAGS = -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -d build/docs/doctrees
 
 .PHONY: all build demo python test docs wasm web bench release install clean setup
@@ -29,24 +32,23 @@ all: build
 
 build:
 	@tools/setup build
-	@$(CONFIGURE) -DPARITAS_TESTS=OFF >/dev/null
+	@$(CONFIGURE) -DPARITAS_TESTS=OFF -DPARITAS_PYTHON=OFF >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
 demo:
 	@tools/setup python system
-	@$(CONFIGURE) -DPARITAS_TESTS=OFF >/dev/null
+	@$(CONFIGURE) -DPARITAS_TESTS=OFF -DPARITAS_PYTHON=OFF >/dev/null
 	@tools/show_progress "building" $(BUILD)/build.log cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program
 	@examples/sbottom_A/demo $(PROGRAM)
-	@tools/setup python
 	@tools/show_progress "the Python package into $(VENV)" $(BUILD)/build.log $(MAKE) python PIP_QUIET=--verbose
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/paritas-*.whl
 	@$(VENV)/bin/python examples/sbottom_A/demo.py build/sbottom_A.html
 
-# with the objects of the build above, by the same generator (the file removed is where scikit-build-core sees that another environment built, and throws them away)
+# with the objects of the build above, by the same compiler and generator (the file removed is where scikit-build-core sees that another environment built, and throws them away)
 python: build
 	@tools/setup python
 	@rm -rf dist $(BUILD)/.skbuild-info.json
-	@CMAKE_GENERATOR="$$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' $(BUILD)/CMakeCache.txt)" $(VENV)/bin/python -m pip wheel $(PIP_QUIET) --disable-pip-version-check \
+	@CC="$(call CACHED,CMAKE_C_COMPILER)" CMAKE_GENERATOR="$(call CACHED,CMAKE_GENERATOR)" $(VENV)/bin/python -m pip wheel $(PIP_QUIET) --disable-pip-version-check \
 	    --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD) -w dist .
 	@ls dist/paritas-*.whl
 
