@@ -56,7 +56,7 @@ test:
 	@tools/setup test
 	@$(CONFIGURE) -DPARITAS_TESTS=ON $(PYTHON_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
-	@tests/run --build $(BUILD)
+	@tests/run --build $(BUILD) $(RUN_FLAGS)
 
 # $(call WASM,FOLDER,VARIANTS): the program with these kernels in WebAssembly, by zig, which brings its own C library
 WASM = cmake -S . -B $(1) -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DCMAKE_BUILD_TYPE=Release -DPARITAS_VARIANTS='$(2)' -DPARITAS_SOURCES=build/sources >/dev/null && \
