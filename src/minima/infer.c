@@ -306,6 +306,12 @@ void infer_note_minima(paritas_minima *minima, size_t met, double apart)
     minima->apart = fmax(minima->apart, apart);
 }
 
+void infer_forget_minima(struct infer *infer)
+{
+    infer->search = NULL;
+    infer->minima = (paritas_minima){0};
+}
+
 paritas_status infer_check_members(const struct infer *infer, size_t n, const unsigned char *members)
 {
     for (size_t j = 0; j < n; j++)

@@ -114,6 +114,8 @@ paritas_status infer_check_members(const struct infer *infer, size_t n, const un
 
 /* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */
 void infer_note_minima(paritas_minima *minima, size_t met, double apart);
+/* What was learnt about minima, so that what follows depends on nothing before. */
+void infer_forget_minima(struct infer *infer);
 static inline bool infer_has_several(const paritas_minima *minima)
 {
     return minima->met > 1;

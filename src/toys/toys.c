@@ -52,10 +52,12 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
     return ensemble_open(infer->context, &options, &test->ensemble[h]);
 }
 
-/* Where toys of one place have several minima, all toys get further starts. */
+/* Where toys of one place have several minima, all toys of this test get further starts. Other tests judge by
+ * their own toys: a limit tests values far from any root, and further starts cost much. */
 static paritas_status use_further_starts(struct toy_test *test)
 {
-    paritas_minima *minima = &test->infer->minima;
+    paritas_minima *minima = &test->result.minima;
+    *minima = test->infer->minima;
     for (int h = 0; h < test->pool.n_places; h++) {
         const double below = test->ensemble[h].below;
         if (below > 0.0) infer_note_minima(minima, 2, below);
@@ -158,6 +160,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     struct toy_pool *pool = &test->pool;
     struct infer_profile *data = &test->data;
     struct infer_point *point = test->point;
+    infer_forget_minima(infer);
     toy_pool_open(pool, infer->context, fits_are_raw(infer->context), statistic, mu);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
         TRY(infer_check_tested(infer, infer->poi, pool->place[h]));
@@ -178,8 +181,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     TRY(use_further_starts(test));
     if (pool->weighted) TRY(toy_weights_open(infer, pool->n_places, test->expected, &test->weights));
     paritas_hypotest_toys_result *r = &test->result;
-    r->several_minima = infer_has_several(&infer->minima);
-    r->minima = infer->minima;
+    r->several_minima = infer_has_several(&r->minima);
     r->mu = pool->mu;
     r->mu_hat = data->parameters[infer->poi];
     r->twice_nll_free = data->result.twice_nll;

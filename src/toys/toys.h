@@ -29,7 +29,8 @@ struct toy_test {
     struct store *store;                 /* NULL allowed */
 };
 
-/* Close it even after a failure. `store` is borrowed. */
+/* Close it even after a failure. `store` is borrowed. Toys are those of a test of mu alone, whatever other
+ * values were tested before. */
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
                              paritas_test_statistic statistic, double mu, struct store *store);
 void toy_test_close(struct toy_test *test);

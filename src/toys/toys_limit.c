@@ -14,6 +14,9 @@
  * -1.5 for CLs = e^-mu (nothing seen, no background; gamma 0.4), -2 for the median of a Gaussian
  * measurement, -3.7 for its +2 sigma.
  *
+ * What is omitted and the priors have the same sign in each run, so they bias limits where errors of toys
+ * average out. Weights count them AVERSION times: they stay well below the error.
+ *
  * alpha is a weighted sum of z_i of unknown correlation: toy t has the same random numbers at every mu.
  * Unless a correlation is negative, the variance is at most (sum of weight * sigma over the positive
  * weights)^2 + (same over the negative ones)^2. The root's error is alpha's over |beta|. */
@@ -35,6 +38,9 @@
 #define CURVATURE_WIDTH 0.5
 #define REST 0.5
 #define STRAIGHT 1.5
+#define AVERSION 10.0
+/* Toys at the value nearest to a root, for an rtol of 1: fewer bias Phi^-1, and percentiles of few counts. */
+#define LEAST_TOYS 20.0
 #define SURE 3.0 /* standard errors */
 
 struct tested {
@@ -57,8 +63,9 @@ struct search {
     paritas_toys_options options;
     paritas_test_statistic statistic;
     struct store *store;
-    /* z: of the level; near: useful toys' relative distance from a root; scale: typical mu */
-    double z, rtol, near, widest, scale;
+    /* z: of the level; near: useful toys' relative distance from a root; least: toys there; scale: typical mu
+     */
+    double z, rtol, near, least, widest, scale;
     size_t n;
     struct tested *points[PARITAS_SCAN_MOST];
     double proposed[CURVES];
@@ -140,8 +147,8 @@ static void solve(double a[3][3], double b[2][3], double x[2][3])
 
 static void expand(const struct search *s, int curve, double mu, struct local *local)
 {
-    const double slope_weight = 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH),
-                 curvature_weight = 1.0 / (CURVATURE_WIDTH * CURVATURE_WIDTH);
+    const double aversion = AVERSION * AVERSION, slope_weight = 1.0 / (aversion * SLOPE_WIDTH * SLOPE_WIDTH),
+                 curvature_weight = 1.0 / (aversion * CURVATURE_WIDTH * CURVATURE_WIDTH);
     double a[3][3] = {{0.0, 0.0, 0.0}, {0.0, slope_weight, 0.0}, {0.0, 0.0, curvature_weight}},
            b[2][3] = {{0.0, slope_weight * SLOPE, 0.0}, {1.0, 0.0, 0.0}}, x[2][3];
     double weight[PARITAS_SCAN_MOST], rest[PARITAS_SCAN_MOST];
@@ -152,7 +159,7 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         const double d = point->mu / mu - 1.0, power[3] = {1.0, d, d * d}, sigma = point->sigma[curve];
         const double away = fabs(point->z[curve] - s->z) - STRAIGHT;
         rest[i] = REST * fabs(d * d * d) + (away > 0.0 ? away : 0.0);
-        weight[i] = 1.0 / (sigma * sigma + rest[i] * rest[i]);
+        weight[i] = 1.0 / (sigma * sigma + aversion * rest[i] * rest[i]);
         for (int k = 0; k < 3; k++) {
             for (int j = 0; j < 3; j++) a[k][j] += weight[i] * power[k] * power[j];
             b[0][k] += weight[i] * power[k] * point->z[curve];
@@ -173,7 +180,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
             minus += local->share[i];
         left_out += fabs(w) * rest[i];
     }
-    const double slope = x[1][1] / SLOPE_WIDTH, curvature = x[1][2] / CURVATURE_WIDTH;
+    const double slope = x[1][1] * slope_weight * SLOPE_WIDTH,
+                 curvature = x[1][2] * curvature_weight * CURVATURE_WIDTH;
     local->error =
         sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
@@ -270,7 +278,8 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     const double distance = fabs(point->mu - root->at) / root->at,
                  factor = root->error / (s->rtol * root->at);
     const uint64_t most = s->options.n;
-    if (factor <= 1.0) return ROOT_REACHED;
+    if (factor <= 1.0)
+        return (double)point->toys < s->least && raise_toys(s, point, 2.0) ? ROOT_OPEN : ROOT_REACHED;
     if (distance > 2.0 * s->near) {
         /* errors may have moved the root beyond this edge: toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
@@ -470,7 +479,8 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
                             .statistic = request.statistic,
                             .z = normal_quantile(request.level),
                             .rtol = request.rtol,
-                            .near = request.rtol < 0.25 ? 0.4 * sqrt(request.rtol) : 0.2};
+                            .near = request.rtol < 0.25 ? 0.4 * sqrt(request.rtol) : 0.2,
+                            .least = LEAST_TOYS / (request.rtol * request.rtol)};
     paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = limit_toys(&search, &request, result);
     for (size_t i = 0; i < search.n; i++) toy_test_close(&search.points[i]->test);

@@ -1,4 +1,4 @@
-"""Every number of a store changed to what it cannot be: the answer stays, or the file and the row are named."""
+"""Every number of a store changed to what it cannot be: the answer stays, or file and row are named."""
 
 import os
 import shutil

@@ -248,12 +248,46 @@ TEST(further_starts_that_are_asked_for_later_give_the_same_toys)
     }
 }
 
+/* A limit's tests share what it knows. Another value may have met several minima, in the data or in toys: the
+ * toys of this one are those of a test of it alone, and take as long. */
+TEST(toys_do_not_depend_on_what_was_tested_before)
+{
+    struct fixture f = random_model(7, NULL);
+    struct taken taken[2];
+    for (int k = 0; k < 2; k++) {
+        paritas_toys_options options = toys_options(8, 3);
+        struct infer infer;
+        struct toy_test before = {.store = NULL}, test = {.store = NULL};
+        taken[k] = (struct taken){0};
+        ASSERT_OK(f.context, infer_open_for_toys(&infer, f.context, f.model, NULL, true));
+        if (k == 1) {
+            ASSERT_OK(f.context,
+                      toy_test_open(&before, &infer, &options, PARITAS_STATISTIC_QTILDE, 5.0, NULL));
+            infer_note_minima(&infer.minima, 2, 1.0);
+        }
+        options.take = keep_toys;
+        options.user = &taken[k];
+        ASSERT_OK(f.context, toy_test_open(&test, &infer, &options, PARITAS_STATISTIC_QTILDE, MU, NULL));
+        for (int h = 0; h < TOY_HYPOTHESES; h++)
+            assert_int_equal(test.ensemble[h].options.plan.starts, STARTS_USUAL);
+        ASSERT_OK(f.context, toy_test_run(&test, 0, options.n));
+        toy_test_close(&test);
+        toy_test_close(&before);
+        infer_close(&infer);
+        sort_taken(&taken[k]);
+    }
+    assert_same_toys("after another test", &taken[1], &taken[0]);
+    for (int k = 0; k < 2; k++) free_taken(&taken[k]);
+    free_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_fit_of_a_toy_ends_above_one_from_another_start),
         cmocka_unit_test(shards_threads_and_precisions_have_the_same_toys),
         cmocka_unit_test(the_number_of_starts_is_the_caller_s),
+        cmocka_unit_test(toys_do_not_depend_on_what_was_tested_before),
         cmocka_unit_test(further_starts_that_are_asked_for_later_give_the_same_toys),
     };
     return cmocka_run_group_tests_name("toys_minima", tests, NULL, NULL);
