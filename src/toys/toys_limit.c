@@ -40,7 +40,7 @@
 #define STRAIGHT 1.5
 #define AVERSION 10.0
 /* Toys at the value nearest to a root, for an rtol of 1: fewer bias Phi^-1, and percentiles of few counts. */
-#define LEAST_TOYS 20.0
+#define LEAST_TOYS 10.0
 #define SURE 3.0 /* standard errors */
 
 struct tested {
@@ -278,8 +278,11 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     const double distance = fabs(point->mu - root->at) / root->at,
                  factor = root->error / (s->rtol * root->at);
     const uint64_t most = s->options.n;
-    if (factor <= 1.0)
+    if (factor <= 1.0) { /* the slope from there to the root must not matter */
+        if (distance > 0.5 * s->near && s->n < VALUES_ENOUGH && propose(s, root->at, (uint64_t)s->least))
+            return ROOT_OPEN;
         return (double)point->toys < s->least && raise_toys(s, point, 2.0) ? ROOT_OPEN : ROOT_REACHED;
+    }
     if (distance > 2.0 * s->near) {
         /* errors may have moved the root beyond this edge: toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
