@@ -84,7 +84,7 @@ typedef enum paritas_simplified { PARITAS_SIMPLIFIED_LIST(PARITAS_ENUMERATOR) } 
  * paritas_workspace_free.
  *
  * INVALID_INPUT, with key and index: a shape, a number that is not finite, a negative variance. The
- * covariance must be symmetric, without a correlation above 1. */
+ * covariance must be symmetric. Correlations above 1 count as 1 up to 1.01, where numbers may be rounded. */
 PARITAS_API paritas_status paritas_simplified_workspace(paritas_context *context,
                                                         const paritas_workspace *moments,
                                                         paritas_simplified form,

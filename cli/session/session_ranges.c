@@ -1,6 +1,7 @@
 /* session_ranges.c: bounds of parameters, and ranges within them. */
 #include "session/session.h"
 
+#include <math.h>
 #include <string.h>
 
 struct range bounds_of(const struct session *session, size_t parameter)
@@ -99,6 +100,8 @@ struct range range_around(const struct session *session, size_t parameter, doubl
 double range_value(struct range range, size_t k, size_t n)
 {
     if (n == 1) return range.lower;
-    return k + 1 == n ? range.upper
-                      : range.lower + (range.upper - range.lower) * ((double)k / (double)(n - 1));
+    const double part = (double)k / (double)(n - 1), width = range.upper - range.lower;
+    if (k + 1 == n) return range.upper;
+    /* a width beyond all numbers has parts that are none */
+    return isfinite(width) ? range.lower + width * part : range.lower * (1.0 - part) + range.upper * part;
 }

@@ -19,9 +19,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ACCEPT 2e-5  /* of the offset; the interpolation error is then below 1e-9 */
-#define REACHED 0.01 /* the rise at an accepted root, from 1: fits of other minima jump */
-#define CLOSELY 2e-4 /* the same, of a fit that interpolation led to */
+#define ACCEPT 2e-5   /* of the offset; the interpolation error is then below 1e-9 */
+#define REACHED 0.01  /* the rise beside a root, from 1: fits of other minima jump */
+#define SURE 5e-7     /* the rise of a fit at the root itself, which no answer goes without */
+#define NEAREST 1e-10 /* of the offset: no fit tells more than one as near */
+#define CLOSELY 2e-4  /* the same, of a fit that interpolation led to */
 #define STEEP 16.0
 #define EDGE 1e-6 /* of the offset, or of an error if that is more: how well a domain's edge is known */
 #define ROUNDS_MAX 16
@@ -208,22 +210,34 @@ static paritas_status begin(struct search *s)
     return PARITAS_OK;
 }
 
-/* How far the rise is from 1 where a fit was at the proposed value; infinite: there was none. */
-static double distance_from_crossing(const struct search *s, const struct side *side)
+/* How far the rise is from 1 where a fit was as near to the proposed value; infinite: there was none. */
+static double distance_from_crossing(const struct search *s, const struct side *side, double near)
 {
     double least = HUGE_VAL;
     for (size_t i = 0; i < s->curve.n && !side->has_beyond; i++) {
         const double x = s->curve.node[i].x;
-        if (x != s->centre && fabs(x - side->root) <= ACCEPT * fabs(side->root - s->centre))
+        if (x != s->centre && fabs(x - side->root) <= near * fabs(side->root - s->centre))
             least = fmin(least, fabs(rise_of(s, s->curve.node[i].y) - 1.0));
     }
     return least;
+}
+
+/* The last fit of a side has the rise that is looked for: it is the answer. */
+static bool is_sure(const struct search *s, const struct side *side)
+{
+    const double sure = fmax(SURE, 10.0 * same_minimum(s->infer->context));
+    return side->last.profile && !side->has_beyond && fabs(rise_of(s, side->last.twice_nll) - 1.0) <= sure;
 }
 
 /* Proposes the next value; false: none needed, or none helps. */
 static bool is_open(const struct search *s, struct side *side)
 {
     if (side->settled || side->stuck || side->at_bound || side->at_edge) return false;
+    side->settled = is_sure(s, side);
+    if (side->settled) {
+        side->root = side->last.value[0];
+        return false;
+    }
     if (is_at_wall(s, side)) {
         side->at_edge = side->wall_status == PARITAS_FIT_NON_FINITE;
         side->stuck = !side->at_edge;
@@ -234,18 +248,18 @@ static bool is_open(const struct search *s, struct side *side)
     else
         propose(s, side);
     const bool stepped_back = step_back(side);
-    double off = distance_from_crossing(s, side);
+    double off = distance_from_crossing(s, side, ACCEPT);
     if (off > CLOSELY && side->outer_known && isfinite(off)) {
         /* the slopes mislead: where a rate is 0 they do not tell how the profile goes on */
         const double middle = 0.5 * (side->inner + side->outer);
         if (fabs(side->outer - side->inner) > 4.0 * ACCEPT * fabs(middle - s->centre)) {
             side->root = middle;
-            off = distance_from_crossing(s, side);
+            off = distance_from_crossing(s, side, ACCEPT);
         }
     }
-    side->settled = off <= REACHED;
+    if (off <= REACHED) off = distance_from_crossing(s, side, NEAREST);
     side->stuck = isfinite(off) && !stepped_back; /* half the way to a wall always leads on */
-    return !side->settled && !side->stuck;
+    return !side->stuck;
 }
 
 /* Where a rate is 0 the gradient has a part that holds the fit at the domain's edge, which no profile has. A

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAME_COVARIANCE 1e-6 /* tables of publications are rounded */
+#define SAME_COVARIANCE 1e-6  /* tables of publications are rounded */
+#define CORRELATION_MOST 1.01 /* a correlation of 1, if variances and covariance have three digits */
 
 /* ---- the expansion ---- */
 
@@ -172,6 +173,7 @@ static paritas_status read_covariance(const struct reading *r, double **to)
 static paritas_status check_covariance(const struct reading *r, double *covariance)
 {
     char key[80];
+    double largest = 1.0;
     for (size_t i = 0; i < r->n; i++) {
         snprintf(key, sizeof key, "covariance[%zu][%zu]", i, i);
         if (covariance[i * r->n + i] < 0.0) return wrong(r, key, "is a variance, which is not negative");
@@ -183,9 +185,16 @@ static paritas_status check_covariance(const struct reading *r, double *covarian
             snprintf(key, sizeof key, "covariance[%zu][%zu]", i, j);
             if (fabs(*one - *other) > SAME_COVARIANCE * scale) return wrong(r, key, "must be symmetric");
             *one = *other = 0.5 * (*one + *other);
-            if (fabs(*one) > scale * (1.0 + SAME_COVARIANCE))
+            if (fabs(*one) > scale * CORRELATION_MOST)
                 return wrong(r, key, "is more than the variances of its bins allow");
+            if (!(fabs(*one) > scale)) continue;
+            largest = fmax(largest, fabs(*one) / scale);
+            *one = *other = copysign(scale, *one);
         }
+    if (largest > 1.0 + SAME_COVARIANCE)
+        paritas_note(r->context,
+                     "%s: covariance: correlations of up to %.6g were taken as 1, from rounded numbers",
+                     r->document->label, largest);
     return PARITAS_OK;
 }
 

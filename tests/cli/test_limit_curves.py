@@ -163,3 +163,10 @@ def test_a_quotient_of_underflows_has_its_value():
         pytest.skip("no hard models beside the checkout")
     found = answer("hypotest", path, "--mu", 1)
     assert (found["CLb"], found["CLs_obs"], found["reason"], found["status"]) == (0, 0, "found", "converged")
+
+
+def test_a_grid_as_wide_as_numbers_go_has_no_nan():
+    done = run("scan", TWO, "--range", "mu=-1e308:1e308", "--par", "mu=-1e308:1e308:5")
+    assert done.returncode == 1 and "nan" not in done.stdout + done.stderr
+    found = answer("scan", TWO, "--range", "mu=-1e308:1e308", "--par", "mu=-1e308:1e308:5", codes=(1,))
+    assert [point["values"] for point in found["points"]] == [[-1e308], [-5e307], [0.0], [5e307], [1e308]]

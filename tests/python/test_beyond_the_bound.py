@@ -1,5 +1,5 @@
-"""The upper bound of a parameter of interest is where a search begins. No answer depends on it: the same model in
-other units of the signal has the same answers. A bound that the caller gives stays."""
+"""The upper bound of a parameter of interest is where a search begins. No answer depends on it: the same
+model in other units of the signal has the same answers. A bound that the caller gives stays."""
 
 import json
 import os

@@ -346,3 +346,33 @@ def test_a_sample_of_another_length_is_named():
     place = rf"sample data but got .*\(sample {channel['samples'][-1]['name']} in channel {channel['name']}\)"
     with pytest.raises(ours.exceptions.InvalidModel, match=place):
         ours.Workspace(document).model()
+
+
+def test_a_built_workspace_keeps_what_constraints_measure():
+    """pyhf's own loses auxiliary data and sigmas (scikit-hep/pyhf#1763)."""
+    channel = {"name": "c", "samples": [{"name": "s", "data": [5.0, 6.0], "modifiers": []}]}
+    modifiers = channel["samples"][0]["modifiers"]
+    modifiers.append({"name": "mu", "type": "normfactor", "data": None})
+    modifiers.append({"name": "lumi", "type": "lumi", "data": None})
+    modifiers.append({"name": "n", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+    modifiers.append({"name": "st", "type": "staterror", "data": [1.0, 2.0]})
+    lumi = {"name": "lumi", "auxdata": [1.0], "sigmas": [0.017], "bounds": [[0.9, 1.1]], "inits": [1.0]}
+    parameters = [lumi, {"name": "n", "auxdata": [0.4]}, {"name": "st", "auxdata": [1.1, 0.9]}]
+    workspace = ours.Workspace(
+        {
+            "channels": [channel],
+            "observations": [{"name": "c", "data": [5.0, 7.0]}],
+            "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": parameters}}],
+            "version": "1.0.0",
+        }
+    )
+    model = workspace.model()
+    data = workspace.data(model)
+    built = ours.Workspace.build(model, data)
+    again = built.model()
+    point = model.config.suggested_init()
+    assert built.data(again) == data == [5.0, 7.0, 1.0, 0.4, 1.1, 0.9]
+    assert again.logpdf(point, data) == model.logpdf(point, data)
+    moved = [*data[:3], 0.7, *data[4:]]
+    other = ours.Workspace.build(model, moved)
+    assert other.data(other.model()) == moved

@@ -247,6 +247,20 @@ def test_wrong_moments_are_refused(change, words):
     assert words in str(refusal.value)
 
 
+def test_correlations_above_one_by_rounding_are_one():
+    """One shift of all bins, in a table of three digits: the first correlation is 1.003."""
+    shift = np.array([3.7, 5.51, 2.0])
+    exact = {
+        "observed": [27, 55, 12],
+        "background": [24.0, 61.5, 10.0],
+        "signal": [4.0, 6.5, 3.0],
+        "covariance": np.outer(shift, shift).tolist(),
+    }
+    rounded = {**exact, "covariance": [[13.7, 20.4, 7.4], [20.4, 30.2, 11.0], [7.4, 11.0, 4.0]]}
+    limits = [Workspace.from_moments(one).model().upper_limit().limit_obs for one in (exact, rounded)]
+    assert limits[1] == pytest.approx(limits[0], rel=5e-3)
+
+
 def test_a_quadratic_form_needs_third_moments():
     given = {name: rows for name, rows in PUBLISHED.items() if name != "third_moments"}
     assert Workspace.from_moments(given).model().main_count == 3

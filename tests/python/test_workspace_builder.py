@@ -171,6 +171,18 @@ BACKGROUND = "channel 'S R', sample 'background'"
             "edges are .* the channel",
         ),
         (
+            lambda channel, one: one.systematic("x", [60.0, 50.0], [40.0, -3.0]),
+            f"{BACKGROUND}, systematic 'x', down: bin 1 has -3 events",
+        ),
+        (
+            lambda channel, one: one.systematic("x", [-1.0, 50.0], split=True),
+            f"{BACKGROUND}, systematic 'x', up: bin 0 has -.* events",
+        ),
+        (
+            lambda channel, one: one.systematic("x", [60.0, 90.0]),  # its mirror image
+            f"{BACKGROUND}, systematic 'x', down: bin 1 has -10 events",
+        ),
+        (
             lambda channel, one: one.systematic("x", 1.1, [1, 2]),
             f"{BACKGROUND}, systematic 'x': up and down must",
         ),
@@ -219,3 +231,10 @@ def test_a_workspace_that_makes_no_model_is_refused():
     builder.parameter("mus", start=3.0, bounds=(5.0, 4.0))
     with pytest.raises(SteeringError, match="workspace: measurements"):
         builder.workspace()
+
+
+def test_a_sample_that_allows_negative_yields_has_templates_below_0():
+    builder, channel = region()
+    sample = channel.sample("s", [1.0, -0.5], factors=["mu"], allow_negative=True)
+    sample.systematic("x", [1.0, -0.2], [1.0, -0.8])
+    assert sample.modifiers[-1]["data"] == {"hi_data": [1.0, -0.2], "lo_data": [1.0, -0.8]}

@@ -104,6 +104,20 @@ def _each_list(spec: Any, edited: Callable[[Any, str], Any]) -> Any:
     return spec
 
 
+def _measured(config: Any, observed: list[Any] | None) -> dict[str, dict[str, Any]]:
+    """Auxiliary data, sigmas and factors of constrained parameters, as a measurement configures them."""
+    found, first = {}, 0
+    for name in config.auxdata_order:
+        paramset = config.param_set(name)
+        last = first + paramset.n_parameters
+        found[name] = {"auxdata": list(paramset.auxdata if observed is None else observed[first:last])}
+        first = last
+        for key in ("sigmas", "factors"):
+            if getattr(paramset, key, None):
+                found[name][key] = list(getattr(paramset, key))
+    return found
+
+
 class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     valid_joins: ClassVar[list[str]] = _JOINS
 
@@ -262,14 +276,18 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
 
     @classmethod
     def build(cls, model: Model, data: Any, name: str = "measurement", validate: bool = True) -> Workspace:
-        """One measurement from a model and data in its order."""
+        """One measurement from a model and data in its order. Unlike pyhf's it keeps auxiliary data, those of
+        `data` if there are any, sigmas and factors."""
         config = model.config
+        observed = list(data[config.nmaindata :]) if len(data) > config.nmaindata else None
+        measured = _measured(config, observed)
         parameters = [
             {
                 "name": parameter,
                 "inits": entry["paramset"].suggested_init,
                 "bounds": [list(bounds) for bounds in entry["paramset"].suggested_bounds],
                 "fixed": entry["paramset"].suggested_fixed_as_bool,
+                **measured.get(parameter, {}),
             }
             for parameter, entry in config.par_map.items()
         ]

@@ -33,6 +33,7 @@ class SampleBuilder(_Part):
         self.channel, self.name = channel, name
         self.place = f"{channel.place}, sample '{name}'"
         self.nominal = channel.bins(values, self.refuse, variances=variances)
+        self.allow_negative = False
         self.modifiers: list[Json] = []
 
     def __repr__(self) -> str:
@@ -134,7 +135,18 @@ class SampleBuilder(_Part):
                 )
         return self._add(name, "normsys", {"hi": high, "lo": low})
 
+    def check_yields(self, values: Floats, *inside: str) -> None:
+        """Refuses yields below 0, unless the sample allows them."""
+        negative = np.flatnonzero(values < 0)
+        if negative.size and not self.allow_negative:
+            raise self.refuse(
+                f"bin {negative[0]} has {values[negative[0]]:g} events; keep that with allow_negative=True",
+                *inside,
+            )
+
     def _histosys(self, name: str, high: Floats, low: Floats) -> "SampleBuilder":
+        self.check_yields(high, f"systematic '{name}'", "up")
+        self.check_yields(low, f"systematic '{name}'", "down")
         return self._add(name, "histosys", {"hi_data": high.tolist(), "lo_data": low.tolist()})
 
 
@@ -176,17 +188,14 @@ class ChannelBuilder(_Part):
     ) -> SampleBuilder:
         """Adds a sample. values: expected events, an array or a histogram. variances: of an array, as a
         histogram has its own. With variances it gets a staterror, unless `staterror` is False. factors: names
-        of free factors. allow_negative: keep yields below 0, as weighted events may give."""
+        of free factors. allow_negative: keep yields below 0, as weighted events may give, also of
+        templates."""
         sample = SampleBuilder(self, name, values, variances)
         found = sample.nominal
         if any(one.name == name for one in self.samples):
             raise sample.refuse("the channel has this sample already")
-        negative = np.flatnonzero(found.values < 0)
-        if negative.size and not allow_negative:
-            raise sample.refuse(
-                f"bin {negative[0]} has {found.values[negative[0]]:g} events; "
-                "keep that with allow_negative=True"
-            )
+        sample.allow_negative = allow_negative
+        sample.check_yields(found.values)
         if found.variances is not None:
             bad = np.flatnonzero(~(found.variances >= 0) | np.isinf(found.variances))
             if bad.size:
