@@ -43,6 +43,22 @@ static bool is_patient(const struct freezer *f)
     return hessian > 10.0 * gradient;
 }
 
+/* The numbers of a covariance alone: the tiles of second derivatives, the inverse's columns and rows. Tables
+ * of tiles grow with them, so a model that is too large is refused before these are made. */
+static double least_numbers(const struct freezer *f)
+{
+    const double dense = (double)f->n.dense, slots = (double)f->n.slots;
+    return 0.5 * dense * dense + slots * dense + 0.5 * slots * slots;
+}
+
+static paritas_status fail_size(const struct freezer *f)
+{
+    return paritas_fail(f->context, PARITAS_OUT_OF_MEMORY,
+                        "the model is too large: the second derivatives by its %u parameters need %.0f GB, "
+                        "more than 2^32 numbers",
+                        f->spec->n_parameters, 8e-9 * least_numbers(f));
+}
+
 /* Also lays out what a covariance needs. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
 {
@@ -269,16 +285,17 @@ paritas_status hf_freeze(paritas_context *context, const paritas_model_options *
     model->frozen.constant = likelihood_constant;
     TRY(freeze_find_templates(&f));
     arena_open(&f.arena, &context->allocator);
-    bool done = freeze_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
-    const bool fits = !done || lay_out_slab(&f);
+    bool done = freeze_list_widths(&f) && freeze_layout(&f);
+    if (done) freeze_number_slots(&f);
+    bool fits = !done || least_numbers(&f) <= (double)UINT32_MAX;
+    done = done && fits && freeze_tables(&f);
+    fits = fits && (!done || lay_out_slab(&f));
     done = done && fits && write_maps(&f);
     model->frozen.tables = (struct device_tables){f.ints.at, f.reals.at, f.ints.n, f.reals.n};
     paritas_release(&context->allocator, f.lists.at);
     paritas_release(&context->allocator, f.pairs.at);
     paritas_release(&context->allocator, f.works.at);
     arena_free(&f.arena);
-    if (!fits)
-        return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
-                            "the model is too large: one fit would need more than 2^32 numbers");
+    if (!fits) return fail_size(&f);
     return done ? PARITAS_OK : paritas_fail_memory(context);
 }

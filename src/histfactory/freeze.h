@@ -126,6 +126,8 @@ size_t freeze_extend_reals(struct freezer *f, size_t count);
 bool freeze_reserve(struct freezer *f, size_t ints, size_t reals);
 /* Returns false without memory. */
 bool freeze_layout(struct freezer *f);
+/* Numbers the slots of dense and of local parameters. */
+void freeze_number_slots(struct freezer *f);
 /* Writes all tables but the slab layout. Returns false without memory. */
 bool freeze_tables(struct freezer *f);
 

@@ -32,7 +32,7 @@ static bool make_shift_codes(struct freezer *f)
     return f->shift_codes != NULL;
 }
 
-static void number_slots(struct freezer *f)
+void freeze_number_slots(struct freezer *f)
 {
     f->n.slots = f->n.dense;
     for (size_t l = 0; l < f->n.sets; l++) {
@@ -751,7 +751,6 @@ static bool write_pairs(struct freezer *f)
 
 bool freeze_tables(struct freezer *f)
 {
-    number_slots(f);
     if (!make_shift_codes(f)) return false;
     choose_codes(f);
     count_mcstat(f);

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 
 import pytest
 from test_cli import SHARED, TWO, run
@@ -217,3 +218,19 @@ def test_no_test_of_a_limit_is_far_beyond_what_was_not_excluded(tmp_path):
     answer = json.loads(run("limit", one_bin(tmp_path / "v.json", 25.0, *scaled), "--json").stdout)
     assert answer["limit_obs"] == pytest.approx(55.8074, rel=1e-5)
     assert max(test["mu"] for test in answer["scan"]) <= 8.0 * answer["limit_exp"][4]
+
+
+def test_a_model_without_room_for_its_second_derivatives_is_refused_in_words(tmp_path):
+    """Before any table grows with the square of its parameters: within 32 times the file and a floor."""
+    resource = pytest.importorskip("resource")
+    systs = [{"name": f"n{i}", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}} for i in range(50_000)]
+    path = one_bin(tmp_path / "w.json", 55.0, ("s", [5.0], [factor("mu")]), ("b", [50.0], systs))
+    room = 32 * path.stat().st_size + (400 << 20)
+    done = subprocess.run(
+        [os.environ.get("PARITAS_BIN", "build/release/bin/paritas"), "nll", str(path), "--device", "cpu"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (room, room)),
+    )
+    assert done.returncode == 3
+    assert "second derivatives by its 50001 parameters need 40 GB" in done.stderr, done.stderr

@@ -62,6 +62,23 @@ static bool is_here(const struct published *analysis)
     "[0.00390625, 0.0078125, 0.015625, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1]"                           \
     "]}], \"parameters\": ["
 
+/* Factors of 0 at one side or both, in codes that take them, beside others of the same samples. */
+static const char zero_factors[] =
+    "{\"channels\": [{\"name\": \"A\", \"samples\": ["
+    "{\"name\": \"signal\", \"data\": [5.0, 3.0], \"modifiers\": ["
+    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}]}, "
+    "{\"name\": \"fakes\", \"data\": [20.0, 15.0], \"modifiers\": ["
+    "{\"name\": \"low\", \"type\": \"normsys\", \"data\": {\"hi\": 2.0, \"lo\": 0.0}}, "
+    "{\"name\": \"scale\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}, "
+    "{\"name\": \"other\", \"data\": [9.0, 8.0], \"modifiers\": ["
+    "{\"name\": \"high\", \"type\": \"normsys\", \"data\": {\"hi\": 0.0, \"lo\": 1.5}}, "
+    "{\"name\": \"line\", \"type\": \"normsys\", "
+    "\"data\": {\"hi\": 2.0, \"lo\": 0.0, \"interpcode\": \"code0\"}}, "
+    "{\"name\": \"both\", \"type\": \"normsys\", \"data\": {\"hi\": 0.0, \"lo\": 0.0}}]}]}], "
+    "\"observations\": [{\"name\": \"A\", \"data\": [31.0, 29.0]}], "
+    "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], "
+    "\"version\": \"1.0.0\"}";
+
 static char *with_config(const char *config)
 {
     static const char here[] = "\"parameters\": [";
@@ -118,11 +135,12 @@ static const struct source small = {.text = small_workspace},
                            with_templates = {.text = small_workspace, .templates = 1},
                            with_mcstat = {.seed = 600, .has_poi = true, .mcstat = true},
                            of_a_card = {.seed = 634, .has_poi = true, .mcstat = true, .cards = true},
-                           of_functions = {.config = FUNCTIONS}, correlated = {.config = CORRELATIONS},
+                           of_zeros = {.text = zero_factors}, of_functions = {.config = FUNCTIONS},
+                           correlated = {.config = CORRELATIONS},
                            roots = {.text = small_workspace,
                                     .normsys_code = PARITAS_NORMSYS_CODE_2C,
                                     .histosys_code = PARITAS_HISTOSYS_CODE_2C};
-enum { SMALL_MODELS = 9, PLAIN_MODELS = 5 };
+enum { SMALL_MODELS = 10, PLAIN_MODELS = 5 };
 static const struct subject small_models[SMALL_MODELS] = {{"small model", &small},
                                                           {"small model with templates", &with_templates},
                                                           {"random model with mcstat", &with_mcstat},
@@ -131,7 +149,8 @@ static const struct subject small_models[SMALL_MODELS] = {{"small model", &small
                                                           {"small model in straight pieces", &straight},
                                                           {"small model, clipped", &clipped},
                                                           {"small model of ROOT's codes", &roots},
-                                                          {"random model of a datacard", &of_a_card}};
+                                                          {"random model of a datacard", &of_a_card},
+                                                          {"model with factors of 0", &of_zeros}};
 
 static const struct source tiny[] = {{.tiny = 1e-10}, {.tiny = 1e-19}, {.tiny = 1e-26}, {.tiny = 1e-37},
                                      {.tiny = 1e-42}, {.seed = 205},   {.seed = 206}};
