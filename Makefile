@@ -18,7 +18,7 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 BUILD = build/release
 PROGRAM = $(BUILD)/bin/paritas
 VENV = build/venv
-PIP_QUIET = --quiet
+WHEEL_SAYS = --quiet
 # SKBUILD: what pip's build leaves in the cache
 CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -USKBUILD $(CMAKE_FLAGS)
 # $(call CACHED,NAME): what CMake's cache has for it
@@ -40,7 +40,7 @@ demo:
 	@$(CONFIGURE) -DPARITAS_TESTS=OFF -DPARITAS_PYTHON=OFF >/dev/null
 	@tools/show_progress "building" $(BUILD)/build.log cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program
 	@examples/sbottom_A/demo $(PROGRAM)
-	@tools/show_progress "the Python package into $(VENV)" $(BUILD)/build.log $(MAKE) python PIP_QUIET=--verbose
+	@tools/show_progress "the Python package into $(VENV)" $(BUILD)/build.log $(MAKE) python WHEEL_SAYS=--verbose
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/paritas-*.whl
 	@$(VENV)/bin/python examples/sbottom_A/demo.py build/sbottom_A.html
 
@@ -48,7 +48,7 @@ demo:
 python: build
 	@tools/setup python
 	@rm -rf dist $(BUILD)/.skbuild-info.json
-	@CC="$(call CACHED,CMAKE_C_COMPILER)" CMAKE_GENERATOR="$(call CACHED,CMAKE_GENERATOR)" $(VENV)/bin/python -m pip wheel $(PIP_QUIET) --disable-pip-version-check \
+	@CC="$(call CACHED,CMAKE_C_COMPILER)" CMAKE_GENERATOR="$(call CACHED,CMAKE_GENERATOR)" $(VENV)/bin/python -m pip wheel $(WHEEL_SAYS) --disable-pip-version-check \
 	    --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD) -w dist .
 	@ls dist/paritas-*.whl
 
