@@ -85,9 +85,12 @@ endfunction()
 
 if(PARITAS_PYTHON AND NOT PARITAS_MODULES_FOR)
   find_package(Python QUIET COMPONENTS Interpreter Development.Module)
-  if(Python_Interpreter_FOUND AND NOT Python_Development.Module_FOUND)
+  # by the file: pip names a folder of headers, there or not, and one that is not there hides the interpreter, too
+  find_file(PARITAS_PYTHON_H Python.h PATHS ${Python_INCLUDE_DIRS} ${Python_INCLUDE_DIR} NO_DEFAULT_PATH)
+  if(NOT PARITAS_PYTHON_H)
     list(APPEND libraries_missing Python)
   endif()
+  unset(PARITAS_PYTHON_H CACHE) # another Python may build next in this folder
 endif()
 if(libraries_missing)
   paritas_refuse_missing()

@@ -63,10 +63,12 @@ def test_missing_headers_are_named_at_once_with_their_packages(tmp_path):
     absent = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("ZLIB", "SQLite3")]
     if os.path.exists(os.path.join(ROOT, "build", "sources")):
         pytest.skip("sources of both lie in build/sources, so nothing is missing")
-    code, said = configure(tmp_path / "build", *absent, CC=COMPILER)
+    # pip's build names the folder where headers would be
+    python = [f"-DPython_EXECUTABLE={sys.executable}", f"-DPython_INCLUDE_DIR={tmp_path / 'include'}"]
+    code, said = configure(tmp_path / "build", *absent, "-DPARITAS_PYTHON=ON", *python, CC=COMPILER)
     assert code != 0
-    assert "Missing: zlib's header, SQLite's header" in said
-    assert "apt-get install zlib1g-dev libsqlite3-dev" in said and "tools/fetch_sources" in said
+    assert "Missing: zlib's header, SQLite's header, Python's headers" in said
+    assert "apt-get install zlib1g-dev libsqlite3-dev python3-dev" in said and "tools/fetch_sources" in said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has apt-get")
