@@ -67,8 +67,8 @@ static void choose_toy(struct session *session, size_t k)
 {
     use_toy(session, k);
     if (session->json) return;
-    text_format(&session->out, "%sToy %llu\n", k > 0 ? "\n" : "",
-                (unsigned long long)(session->data->first + k));
+    if (k > 0) text_format(&session->out, "\n");
+    text_format(&session->out, "Toy %llu\n", (unsigned long long)(session->data->first + k));
 }
 
 static void choose_poi(struct session *session, size_t k)

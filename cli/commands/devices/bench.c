@@ -558,8 +558,9 @@ static void write_table(const struct bench *b)
     table_close(&table);
     for (size_t k = 0; k < b->n_differences; k++) {
         const struct difference *d = &b->differences[k];
-        text_format(&session->out, "%sthe baseline has another %s%s%s: %s, now %s\n", k == 0 ? "\n" : "",
-                    d->what, d->device ? " of " : "", d->device ? d->device : "", d->baseline, d->now);
+        if (k == 0) text_format(&session->out, "\n");
+        text_format(&session->out, "the baseline has another %s%s%s: %s, now %s\n", d->what,
+                    d->device ? " of " : "", d->device ? d->device : "", d->baseline, d->now);
     }
 }
 

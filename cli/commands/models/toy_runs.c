@@ -165,8 +165,9 @@ void toy_run_describe(struct text *out, const struct toy_run *run)
                     r->by_quasi_newton,
                     r->from_suggested_start + r->from_the_other_fit + r->from_further_starts + r->at_edge,
                     r->refitted);
-    text_format(out, "\n%s",
-                run->failed ? "The exit code is 1: more toys have no result than --max-failed allows\n" : "");
+    text_format(out, "\n");
+    if (run->failed)
+        text_format(out, "The exit code is 1: more toys have no result than --max-failed allows\n");
 }
 
 void importance_write(struct writer *w, const paritas_hypotest_toys_result *r)
