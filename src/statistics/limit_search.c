@@ -6,7 +6,10 @@
 
 #define SAME_POINT 1e-7 /* relative; closer proposals are tested once */
 #define FARTHEST 8.0    /* times the bound or the last test above the level */
-#define LEVEL_MET 2e-3  /* of ln(CLs / level) at a root, from the nearest test */
+/* of ln(CLs / level) at a root, from the nearest test: CLs is within 1e-7 of 0.05 */
+#define LEVEL_MET 1e-6
+#define CLOSE 1e-3      /* relative distance of two tests that tell a slope */
+#define JUMP_LEAST 2e-3 /* a smaller step of ln(CLs / level) at a root is no jump */
 
 struct curve_of_search {
     const struct limit_tests *tests;
@@ -83,38 +86,80 @@ static void propose_beyond(const struct limit_tests *tests, int curve, double sc
         bracket->root = bracket->low < bound ? bound : FARTHEST * bracket->low;
 }
 
-/* The test beside `root`; tests->n: there is none. *met: CLs there is the level. */
-static size_t nearest_test(const struct limit_tests *tests, int curve, double root, bool *met)
+/* The nearest test with an answer, but `without`; tests->n: none. */
+static size_t nearest_test(const struct limit_tests *tests, int curve, double root, size_t without)
 {
     size_t nearest = tests->n;
     for (size_t i = 0; i < tests->n; i++) {
-        const double distance = fabs(tests->points[i].mu - root);
-        if (!(distance <= LIMIT_ACCEPT * fabs(root)) || isnan(limit_tests_excess(tests, curve, i))) continue;
-        if (nearest == tests->n || distance < fabs(tests->points[nearest].mu - root)) nearest = i;
+        if (i == without || isnan(limit_tests_excess(tests, curve, i))) continue;
+        if (nearest == tests->n || fabs(tests->points[i].mu - root) < fabs(tests->points[nearest].mu - root))
+            nearest = i;
     }
-    *met = nearest < tests->n && (fabs(limit_tests_excess(tests, curve, nearest)) <= LEVEL_MET ||
-                                  fabs(limit_tests_excess_from(tests, curve, nearest, root)) <= LEVEL_MET);
     return nearest;
 }
 
-/* Proposes a test between one above the level and one below. */
+static bool is_near_test(const struct limit_tests *tests, size_t test, double root)
+{
+    return test < tests->n && fabs(tests->points[test].mu - root) <= LIMIT_ACCEPT * fabs(root);
+}
+
+/* Is CLs the level at the root, by the value and slope of the nearest test? Do these foretell the next test,
+ * if it is close? A slope lacks what an edge of the domain adds, where a rate is 0: tests then come nearer
+ * step by step. */
+static bool meets_level(const struct limit_tests *tests, int curve, double root)
+{
+    const size_t nearest = nearest_test(tests, curve, root, tests->n);
+    if (!is_near_test(tests, nearest, root)) return false;
+    const size_t next = nearest_test(tests, curve, root, nearest);
+    const double from = tests->points[nearest].mu, there = limit_tests_excess(tests, curve, nearest);
+    if (fabs(there) <= LEVEL_MET && fabs(root - from) <= SAME_POINT * fabs(root)) return true;
+    if (fabs(limit_tests_excess_from(tests, curve, nearest, root)) > LEVEL_MET || next == tests->n)
+        return false;
+    const double to = tests->points[next].mu, part = (root - from) / (to - from),
+                 miss = limit_tests_excess_from(tests, curve, nearest, to) -
+                        limit_tests_excess(tests, curve, next);
+    return fabs(to - from) > CLOSE * fabs(root) || fabs(miss * part) <= LEVEL_MET;
+}
+
+/* Proposes a point between two tests. */
 static void propose_between(const struct limit_tests *tests, int curve, struct bracket *bracket)
 {
     struct curve_of_search c = {tests, curve};
     const double low = bracket->low, high = bracket->high, middle = 0.5 * (low + high);
-    bool met;
-    bracket->root = middle;
-    if (!(interpolated(&c, high) < 0.0)) return; /* no answer at `high` */
-    bracket->root = find_root(interpolated, &c, low, high);
-    nearest_test(tests, curve, bracket->root, &met);
-    if (!met && bracket->proposals > LIMIT_PATIENCE && bracket->proposals % 2)
-        bracket->root = middle; /* interpolation is slow */
+    const bool slow = bracket->proposals > LIMIT_PATIENCE && bracket->proposals % 2;
+    bracket->root = middle; /* no answer at `high`, or interpolation is slow */
+    if (!(interpolated(&c, high) < 0.0)) return;
+    const double crossing = find_root(interpolated, &c, low, high);
+    if (!slow || meets_level(tests, curve, crossing)) bracket->root = crossing;
+}
+
+/* Near a test: is its CLs the level at the root? Otherwise the next test is at the root, or narrows the
+ * bracket, or CLs jumps there. */
+static void settle(const struct limit_tests *tests, int curve, double scale, size_t nearest,
+                   struct bracket *bracket)
+{
+    const double low = bracket->low, high = bracket->high, root = bracket->root,
+                 there = limit_tests_excess(tests, curve, nearest),
+                 expected = limit_tests_excess_from(tests, curve, nearest, root);
+    const bool jump = !(fabs(there) <= JUMP_LEAST || fabs(expected) <= JUMP_LEAST);
+    if (meets_level(tests, curve, root)) {
+        bracket->settled = true;
+    } else if (!jump && fabs(tests->points[nearest].mu - root) > SAME_POINT * fabs(root)) {
+        return;
+    } else if (high == HUGE_VAL) {
+        bracket->root = fmin(low + 0.01 * fmax(scale, low), tests->widest);
+    } else if (high - low > 4.0 * LIMIT_ACCEPT * root) {
+        bracket->root = 0.5 * (low + high);
+    } else {
+        bracket->settled = true;
+        bracket->jump = jump;
+    }
 }
 
 static void propose(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
 {
     update_bracket(tests, curve, bracket);
-    const double low = bracket->low, high = bracket->high;
+    const double high = bracket->high;
     bracket->proposals++;
     if (high == HUGE_VAL)
         propose_beyond(tests, curve, scale, bracket);
@@ -129,18 +174,9 @@ static void propose(const struct limit_tests *tests, int curve, double scale, st
                                               ? PARITAS_REASON_ALL_EXCLUDED
                                               : PARITAS_REASON_UNDEFINED);
     }
-    const double root = bracket->root;
-    bool met;
-    if (nearest_test(tests, curve, root, &met) == tests->n || bracket->hopeless) return;
-    if (met) {
-        bracket->settled = true;
-    } else if (high == HUGE_VAL) {
-        bracket->root = fmin(low + 0.01 * fmax(scale, low), tests->widest);
-    } else if (high - low > 4.0 * LIMIT_ACCEPT * root) {
-        bracket->root = 0.5 * (low + high);
-    } else {
-        bracket->settled = bracket->jump = true;
-    }
+    const size_t nearest = nearest_test(tests, curve, bracket->root, tests->n);
+    if (is_near_test(tests, nearest, bracket->root) && !bracket->hopeless)
+        settle(tests, curve, scale, nearest, bracket);
 }
 
 size_t limit_search_collect(const struct limit_search *s, double *mu, bool *observed)

@@ -11,7 +11,7 @@
 #define LIMIT_PATIENCE 6  /* tests of a curve before the search becomes careful, and bisects in turns */
 
 /* CLs is above the level at `low`, below at `high`: the last such place upward. Roots must be within
- * LIMIT_ACCEPT of a test; interpolation adds its square. Then CLs there must be the level. */
+ * LIMIT_ACCEPT of a test, where CLs must be the level by the test's own value and slope. */
 struct bracket {
     double low, high;  /* high: HUGE_VAL while unknown */
     double root;       /* NaN while unknown */

@@ -38,8 +38,7 @@ enum workspace_traits {
 char *random_workspace(uint64_t seed, unsigned traits);
 
 /* Few bins, few events, large uncertainties, many to one side; samples without events, empty bins, a
- * parameter of interest that may be negative. Minima often lie where a rate is 0, or between two signs of a parameter.
- * As random_workspace. */
+ * parameter of interest that may be negative. Minima often lie where a rate is 0. As random_workspace. */
 char *nasty_workspace(uint64_t seed);
 
 /* A workspace whose signal is `scale` times an ordinary one, with every kind of modifier on it; the
