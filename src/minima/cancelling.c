@@ -83,8 +83,8 @@ static paritas_status look_at(struct infer *infer, const struct infer_point *poi
     return PARITAS_OK;
 }
 
-paritas_status cancelling_find(struct infer *infer, const struct infer_profile *profile, size_t n,
-                               struct infer_point *const *points, bool *found)
+static paritas_status find(struct infer *infer, const struct infer_profile *profile, size_t n,
+                           struct infer_point *const *points, bool *found)
 {
     const struct frozen *model = paritas_model_frozen(infer->model);
     *found = false;
@@ -109,7 +109,7 @@ paritas_status cancelling_note(struct infer *infer, size_t n, struct infer_point
     bool found;
     for (size_t i = 0; i < n && !infer->told_cancelling; i++) {
         struct infer_point *point = &points[i];
-        TRY(cancelling_find(infer, point->profile, 1, &point, &found));
+        TRY(find(infer, point->profile, 1, &point, &found));
     }
     return PARITAS_OK;
 }

@@ -6,7 +6,6 @@
  * A model whose rates are nearly linear and whose fits were quick costs nothing. */
 #include "minima/minimum_search.h"
 #include "fit/family.h"
-#include "minima/cancelling.h"
 #include "minima/landscape.h"
 #include "minima/many_starts.h"
 #include "minima/search_kinks.h"
@@ -516,10 +515,7 @@ paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *p
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points)
 {
-    bool cancelled;
     if (infer->starts == 1) return PARITAS_OK;
-    TRY(cancelling_find(infer, profile, n, points, &cancelled));
-    if (cancelled && infer->starts == 0) return PARITAS_OK;
     TRY(learn(infer));
     TRY(landscape_open(infer, profile));
     const size_t most = search_model_is_small(infer) ? SEARCHED_MOST : SEARCHED_LARGE;

@@ -4,7 +4,6 @@
 #include "minima/minimum_search.h"
 #include "minima/lowest_points.h"
 #include "base/math/host_math.h"
-#include "fit/edges.h"
 #include "fit/fit_rows.h"
 #include "base/math/probability.h"
 
@@ -49,30 +48,13 @@ double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q,
     return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
-/* A rate that the fit's edge holds at 0 is 0, whatever rounding left of it: data of 1e-12 would bend the
- * likelihood as nothing else does. */
-static paritas_status clear_edges(struct asymptotic *a, const double *parameters, double *expected)
-{
-    struct infer *infer = a->infer;
-    struct arena arena;
-    struct edges edges;
-    arena_open(&arena, &infer->context->allocator);
-    const paritas_status status =
-        edges_find(infer->context, infer->model, parameters, a->data.data, &arena, &edges);
-    for (size_t k = 0; status == PARITAS_OK && k < edges.n; k++) expected[edges.bins[k]] = 0.0;
-    a->cleared = edges.n > 0;
-    arena_free(&arena);
-    return status;
-}
-
 /* Data NULL: the point is outside the domain. */
-static paritas_status make_asimov_data(struct asymptotic *a, const double *parameters,
+static paritas_status make_asimov_data(const struct asymptotic *a, const double *parameters,
                                        struct infer_profile *profile)
 {
     double *expected = infer_reals(a->infer, a->infer->n_data, 1);
     TRY(infer_memory(a->infer));
     TRY(infer_expected(a->infer, parameters, expected));
-    if (!a->keeps_edges) TRY(clear_edges(a, parameters, expected));
     *profile = (struct infer_profile){.data = expected, .start = parameters};
     for (size_t i = 0; i < a->infer->n_data; i++)
         if (!rows_is_datum(paritas_model_frozen(a->infer->model), i, expected[i]))
@@ -119,10 +101,6 @@ static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
     a->no_asimov = !a->asimov.data;
     if (a->no_asimov) a->asimov.data = a->data.data;
     TRY(infer_free_fit(a->infer, &a->asimov));
-    if (a->cleared && !a->keeps_edges && a->asimov.result.status != PARITAS_FIT_CONVERGED) {
-        a->keeps_edges = true; /* a start whose rate is 0 may stand outside the domain, by rounding */
-        return make_asimov(a, fit);
-    }
     a->asimov.is_lowest = !a->no_asimov; /* no point is lower than where its data were made */
     return PARITAS_OK;
 }

@@ -20,7 +20,6 @@ struct asymptotic {
     bool remade;                /* the Asimov data then: earlier tests do not count */
     /* the fit at mu' left the domain: all answers are NaN */
     bool no_asimov;
-    bool cleared, keeps_edges; /* Asimov data: rates at an edge are 0; or as they were rounded */
 };
 
 struct asymptotic_point {
