@@ -85,9 +85,8 @@ static paritas_status fit_from_starts(struct infer *infer, const struct piece *p
                 &(paritas_fit_answers){.results = piece->results, .parameters = fitted}));
     for (size_t i = 0; i < n; i++) {
         const paritas_fit_status status = piece->results[i].status;
-        points[i]->status = points[i]->place
-                                ? infer_place_status(infer, (ptrdiff_t)points[i]->parameter[0], status)
-                                : status;
+        points[i]->status =
+            points[i]->place ? infer_place_status(infer, (ptrdiff_t)points[i]->parameter[0], status) : status;
         points[i]->iterations = piece->results[i].iterations;
         points[i]->twice_nll = piece->results[i].twice_nll;
         points[i]->parameters = fitted + i * p;
