@@ -55,16 +55,14 @@ static struct fixture saddle(void)
         "\"version\":\"1.0.0\"}");
 }
 
-/* One fit with `parameter` held, from `start`; for data other than the model's, `data`. */
-static paritas_fit_result fit_held(const struct fixture *f, ptrdiff_t parameter, const double *data,
+/* One fit of the job's data within its bounds, with `parameter` held, from `start`. */
+static paritas_fit_result fit_held(const struct fixture *f, ptrdiff_t parameter, paritas_job job,
                                    const double *start, double *ends)
 {
     unsigned char fixed[PARAMETERS_MOST];
-    paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     memcpy(fixed, paritas_model_suggested_fixed(f->model), paritas_model_parameter_count(f->model));
     if (parameter >= 0) fixed[parameter] = 1;
-    job.data = data;
     job.start = start;
     job.fixed = fixed;
     ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &job,
@@ -78,7 +76,8 @@ static double fit_alone(const struct fixture *f, size_t parameter, double value,
     double from[PARAMETERS_MOST];
     memcpy(from, start, paritas_model_parameter_count(f->model) * sizeof *from);
     from[parameter] = value;
-    const paritas_fit_result result = fit_held(f, (ptrdiff_t)parameter, NULL, from, ends);
+    const paritas_fit_result result =
+        fit_held(f, (ptrdiff_t)parameter, (paritas_job)PARITAS_JOB_DEFAULT, from, ends);
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     return result.twice_nll;
 }
@@ -185,10 +184,10 @@ struct checked {
 };
 
 /* An answer by the shared covariance against a fit from where it ended. `held`: a parameter, or -1. */
-static void check_minimum(const struct fixture *f, ptrdiff_t held, const double *data, const double *end,
+static void check_minimum(const struct fixture *f, ptrdiff_t held, paritas_job job, const double *end,
                           double twice_nll, uint64_t seed, struct checked *checked)
 {
-    const paritas_fit_result result = fit_held(f, held, data, end, NULL);
+    const paritas_fit_result result = fit_held(f, held, job, end, NULL);
     checked->answers++;
     if (result.status == PARITAS_FIT_CONVERGED && twice_nll <= result.twice_nll + 1e-8) return;
     checked->above++;
@@ -208,7 +207,7 @@ static void check_points(const struct fixture *f, uint64_t seed, struct checked 
     fit_points(f, parameter, lower < 0.0 ? -4.0 : lower, 0.4, &x);
     for (size_t i = 0; i < VALUES; i++)
         if (x.all[i].parameters)
-            check_minimum(f, (ptrdiff_t)parameter, x.infer.base.data, x.all[i].parameters, x.all[i].twice_nll,
+            check_minimum(f, (ptrdiff_t)parameter, x.infer.base, x.all[i].parameters, x.all[i].twice_nll,
                           seed, checked);
     infer_close(&x.infer);
 }
@@ -255,11 +254,13 @@ static void check_toys(const struct fixture *f, uint64_t seed, struct checked *c
     drawn.ends = arena_array(&arena, 2 * TOYS * p, sizeof *drawn.ends);
     memcpy(drawn.start, paritas_model_suggested_init(f->model), p * sizeof *drawn.start);
     drawn.start[poi] = 0.25 * (double)(seed % 8);
-    fit_held(f, poi, NULL, drawn.start, drawn.start);
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    fit_held(f, poi, job, drawn.start, drawn.start);
     ASSERT_OK(f->context, paritas_expected_data(f->context, f->model, 1, drawn.start, drawn.expected));
     memcpy(drawn.conditional, drawn.start, p * sizeof *drawn.start);
     drawn.conditional[poi] = 1.0;
-    fit_held(f, poi, drawn.expected, drawn.conditional, drawn.conditional);
+    job.data = drawn.expected;
+    fit_held(f, poi, job, drawn.conditional, drawn.conditional);
     const struct profile_plan plan = {.model = f->model,
                                       .start = drawn.start,
                                       .conditional_start = drawn.conditional,
@@ -276,8 +277,9 @@ static void check_toys(const struct fixture *f, uint64_t seed, struct checked *c
         const double *toy = drawn.data + i * n_data, constant = frozen->constant(frozen, toy),
                      *end = drawn.ends + 2 * i * p;
         if (profile->method != PROFILE_QUASI_NEWTON) continue;
-        check_minimum(f, -1, toy, end, 2.0 * (profile->value_free + constant), seed, checked);
-        check_minimum(f, poi, toy, end + p, 2.0 * (profile->value_fixed + constant), seed, checked);
+        job.data = toy;
+        check_minimum(f, -1, job, end, 2.0 * (profile->value_free + constant), seed, checked);
+        check_minimum(f, poi, job, end + p, 2.0 * (profile->value_fixed + constant), seed, checked);
     }
     arena_free(&arena);
 }

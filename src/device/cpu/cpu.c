@@ -326,6 +326,8 @@ static unsigned threads_for(const paritas_context *context, const struct cpu_sta
     return threads < THREADS_MOST ? threads : THREADS_MOST;
 }
 
+#define LARGE_SLAB ((size_t)1 << 30) /* bytes; whose size a message tells */
+
 static paritas_status reserve_slabs(paritas_context *context, struct paritas_device *device, unsigned threads,
                                     unsigned lanes, const struct device_launch *launch)
 {
@@ -339,10 +341,10 @@ static paritas_status reserve_slabs(paritas_context *context, struct paritas_dev
         /* for a covariance that may follow: untouched memory is free, fresh pages are not */
         const size_t room = lanes == 1 && most > bytes ? most : bytes;
         state->slabs[t] = paritas_allocate_aligned(context, room, 1);
+        if (!state->slabs[t] && bytes < LARGE_SLAB) return paritas_fail_memory(context);
         if (!state->slabs[t])
             return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
-                                "memory could not be allocated: %.1f GB for each of %u threads, with all "
-                                "second derivatives of the model",
+                                "memory could not be allocated: %.1f GB for each of %u threads",
                                 1e-9 * (double)bytes, threads);
         memset(state->slabs[t], 0, bytes); /* padding must be finite */
         state->slab_bytes[t] = room;
