@@ -179,7 +179,7 @@ PARITAS_API paritas_status paritas_fit_refine(paritas_context *context, const pa
 /* Upper bounds for the fit that statistics call the best one. A parameter of interest that a fit leaves at
  * its bound gets a wider one (paritas_job.kept). `upper` (parameter_count) has the job's of all others. */
 PARITAS_API paritas_status paritas_best_fit_bounds(paritas_context *context, const paritas_model *model,
-                                                   const paritas_job *job, double *upper);
+                                                   const paritas_job *PARITAS_OR_NULL job, double *upper);
 
 /* A bin that makes the likelihood infinite or undefined: its rate is below 0, or 0 where something was
  * observed. */

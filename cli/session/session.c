@@ -49,13 +49,14 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* Prints a note, and keeps it for an answer in JSON. The same words twice in a row are one note. */
+/* Prints a note, and keeps it for an answer in JSON, unless it is of how a device runs. The same words twice in a
+ * row are one note. */
 static void take_note(void *user, const char *message)
 {
     struct session *session = user;
     struct text *notes = &session->notes;
     const size_t length = strlen(message) + 1;
-    if (session->keeps_notes) {
+    if (session->keeps_notes && !session->context->device_note) {
         if (notes->length >= length && strcmp(notes->bytes + notes->length - length, message) == 0) return;
         text_append(notes, message, length);
     }

@@ -42,14 +42,28 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     return status;
 }
 
-void paritas_note(paritas_context *context, const char *format, ...)
+static void tell(paritas_context *context, const char *format, va_list arguments)
 {
     char text[sizeof context->message], shown[sizeof text];
-    if (!context->note) return;
+    if (context->note && vsnprintf(text, sizeof text, format, arguments) >= 0)
+        context->note(context->note_user, visible_copy(text, sizeof shown, shown));
+}
+
+void paritas_note(paritas_context *context, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) >= 0)
-        context->note(context->note_user, visible_copy(text, sizeof shown, shown));
+    tell(context, format, arguments);
+    va_end(arguments);
+}
+
+void paritas_note_of_device(paritas_context *context, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    context->device_note = true;
+    tell(context, format, arguments);
+    context->device_note = false;
     va_end(arguments);
 }
 

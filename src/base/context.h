@@ -38,6 +38,7 @@ struct paritas_context {
     void *progress_user;
     paritas_note_function note;
     void *note_user;
+    bool device_note;              /* while paritas_note_of_device tells */
     struct paritas_device *device; /* owned; runs jobs */
     struct paritas_device *host;   /* CPU in f64 for covariances and polish; owned, may be `device` */
     struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
@@ -88,6 +89,8 @@ void paritas_note_read(paritas_context *context, const struct platform_info *fil
 bool paritas_has_read(const paritas_context *context, const struct platform_info *file);
 /* Calls the caller's function for notes. */
 void paritas_note(paritas_context *context, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The same, of how a device runs: it is no part of an answer, which no device changes. */
+void paritas_note_of_device(paritas_context *context, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Out of memory, with a fixed message. */
 paritas_status paritas_fail_memory(paritas_context *context);
 

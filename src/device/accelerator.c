@@ -193,8 +193,8 @@ static paritas_status compile(const struct accelerator_build *build, const char 
     if (!accelerator->told) { /* may take as long as the rest */
         const bool kept = key && kernel_cache_writable(context);
         accelerator->told = true;
-        paritas_note(context, "device %s: compiling kernels%s%s", accelerator->device->name,
-                     kept ? ", which the next run finds in " : "", kept ? context->cache : "");
+        paritas_note_of_device(context, "device %s: compiling kernels%s%s", accelerator->device->name,
+                               kept ? ", which the next run finds in " : "", kept ? context->cache : "");
     }
     TRY(accelerator_check(context, accelerator, "compiling a kernel", enter(accelerator)));
     paritas_status status = accelerator->operations->compile(build, &binary, &size);

@@ -48,7 +48,7 @@ struct paritas_device *automatic_find(paritas_context *context, const struct dev
             snprintf(name, sizeof name, "%s:%u", paritas_device_kind_name(kinds[k]), index);
             bool news;
             const paritas_status status = verdict_open(context, name, request, &device, &news);
-            if (news) paritas_note(context, "device auto: %s", context->message);
+            if (news) paritas_note_of_device(context, "device auto: %s", context->message);
             if (status == DEVICE_ABSENT) break; /* else the kind's next device may do */
         }
     return device;
@@ -60,15 +60,16 @@ static void look_for_accelerator(paritas_context *context, struct device_automat
     automatic->searched = true;
     automatic->accelerator = automatic->find(&aside, &automatic->request);
     if (automatic->accelerator)
-        paritas_note(context, "device auto: after %.1f s on the CPU, %s (%s) is tried beside it",
-                     automatic->seconds, automatic->accelerator->name,
-                     automatic->accelerator->operations->describe(automatic->accelerator));
+        paritas_note_of_device(context, "device auto: after %.1f s on the CPU, %s (%s) is tried beside it",
+                               automatic->seconds, automatic->accelerator->name,
+                               automatic->accelerator->operations->describe(automatic->accelerator));
     else if (verdict_is_news(context, automatic->request.precision == 64 ? "no accelerator in f64"
                                                                          : "no accelerator in f32"))
-        paritas_note(context,
-                     "device auto: no accelerator runs f%u here (an OpenCL device that is the processor "
-                     "itself is none), the CPU goes on",
-                     automatic->request.precision);
+        paritas_note_of_device(
+            context,
+            "device auto: no accelerator runs f%u here (an OpenCL device that is the processor "
+            "itself is none), the CPU goes on",
+            automatic->request.precision);
 }
 
 void automatic_close(struct device_automatic *automatic, const paritas_allocator *allocator)
@@ -125,11 +126,12 @@ static bool accelerated(paritas_context *context, struct paritas_device *cpu, st
     if (*status == PARITAS_OK && kind->accelerator_rate > kind->cpu_rate &&
         strcmp(automatic->name, accelerator->name) != 0) {
         run_on(automatic, accelerator);
-        paritas_note(context, "device auto: %s runs %s at %.2g times the CPU's rate", accelerator->name,
-                     model->module->entries[launch->entry], kind->accelerator_rate / kind->cpu_rate);
+        paritas_note_of_device(context, "device auto: %s runs %s at %.2g times the CPU's rate",
+                               accelerator->name, model->module->entries[launch->entry],
+                               kind->accelerator_rate / kind->cpu_rate);
     }
     if (*status == PARITAS_OK || *status == PARITAS_CANCELLED) return true;
-    paritas_note(context, "device auto: the CPU goes on alone, since %s", context->message);
+    paritas_note_of_device(context, "device auto: the CPU goes on alone, since %s", context->message);
     plain_close(accelerator);
     automatic->accelerator = NULL;
     run_on(automatic, cpu);

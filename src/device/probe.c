@@ -173,7 +173,7 @@ static bool listen_to(paritas_context *context, struct probe *probe, int pipe, l
         *sound = is_sound(&record);
         if (!*sound) return false;
         if (record.kind == RECORD_NOTE) {
-            paritas_note(context, "%s", record.text);
+            paritas_note_of_device(context, "%s", record.text);
             continue;
         }
         probe->status = record.status;

@@ -53,9 +53,9 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
 /* Nobody chose f32 here, so that is said. */
 static void note_f32(paritas_context *opened)
 {
-    paritas_note(opened, "device '%s' has no arithmetic in f64: it runs in f32%s",
-                 device_name(opened->device),
-                 opened->no_polish ? "" : ", and fits of HistFactory models are polished in f64");
+    paritas_note_of_device(opened, "device '%s' has no arithmetic in f64: it runs in f32%s",
+                           device_name(opened->device),
+                           opened->no_polish ? "" : ", and fits of HistFactory models are polished in f64");
 }
 
 /* Opens the chosen device: f32 if the precision is open and f64 is slow or missing. */

@@ -231,8 +231,8 @@ void gradient_finish(const struct gradient *g, struct gradient_row *row)
     const double mu_hat = row->free.parameters[g->infer.poi];
     row->status = infer_worse(row->status, row->free.is.status);
     if (g->needs_asimov)
-        row->status = infer_worse(
-            row->status, infer_place_status(&g->infer, (ptrdiff_t)g->infer.poi, row->origin.is.status));
+        row->status = infer_worse(row->status, infer_place_status(&g->infer, (ptrdiff_t)g->infer.poi,
+                                                                  !row->no_asimov, row->origin.is.status));
     for (size_t k = 0; k < row->n_points; k++) {
         struct gradient_point *point = &row->points[k];
         point->q = point->q_asimov = (double)NAN;

@@ -84,12 +84,13 @@ static paritas_status fit_from_starts(struct infer *infer, const struct piece *p
     TRY(fit_run(infer->context, infer->model, &near, n, jobs,
                 &(paritas_fit_answers){.results = piece->results, .parameters = fitted}));
     for (size_t i = 0; i < n; i++) {
-        const paritas_fit_status status = piece->results[i].status;
-        points[i]->status =
-            points[i]->place ? infer_place_status(infer, (ptrdiff_t)points[i]->parameter[0], status) : status;
+        points[i]->status = piece->results[i].status;
         points[i]->iterations = piece->results[i].iterations;
         points[i]->twice_nll = piece->results[i].twice_nll;
         points[i]->parameters = fitted + i * p;
+        if (points[i]->place)
+            TRY(infer_judge_place(infer, (ptrdiff_t)points[i]->parameter[0], points[i]->parameters,
+                                  &points[i]->status));
     }
     return PARITAS_OK;
 }

@@ -113,9 +113,10 @@ paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b)
     return a > b ? a : b;
 }
 
-paritas_fit_status infer_place_status(const struct infer *infer, ptrdiff_t held, paritas_fit_status status)
+paritas_fit_status infer_place_status(const struct infer *infer, ptrdiff_t held, bool has_rates,
+                                      paritas_fit_status status)
 {
-    if (status != PARITAS_FIT_NON_FINITE) return status;
+    if (status != PARITAS_FIT_NON_FINITE || !has_rates) return status;
     for (size_t i = 0; i < infer->n_parameters; i++)
         if (!infer->base.fixed[i] && (ptrdiff_t)i != held) return status;
     return PARITAS_FIT_CONVERGED;
@@ -273,6 +274,20 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
 {
     return family_expected_data(infer->context, infer->context->host, infer->model, 1, point,
                                 infer->base.data, expected);
+}
+
+paritas_status infer_judge_place(struct infer *infer, ptrdiff_t held, const double *parameters,
+                                 paritas_fit_status *status)
+{
+    if (infer_place_status(infer, held, true, *status) == *status) return PARITAS_OK;
+    double *expected = infer_reals(infer, infer->n_data, 1);
+    bool has_rates = true;
+    TRY(infer_memory(infer));
+    TRY(infer_expected(infer, parameters, expected));
+    for (size_t k = 0; k < paritas_model_main_count(infer->model); k++)
+        has_rates = has_rates && isfinite(expected[k]) && expected[k] >= 0.0;
+    *status = infer_place_status(infer, held, has_rates, *status);
+    return PARITAS_OK;
 }
 
 unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point)

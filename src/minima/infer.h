@@ -141,4 +141,8 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b);
 /* The status of a fit where data are drawn or expected; `held` (-1: none) does not move in it. Where nothing
  * moves, the place is known though the observed data are impossible there. */
-paritas_fit_status infer_place_status(const struct infer *infer, ptrdiff_t held, paritas_fit_status status);
+paritas_fit_status infer_place_status(const struct infer *infer, ptrdiff_t held, bool has_rates,
+                                      paritas_fit_status status);
+/* The same, for a fit that ended at `parameters`: rates there may be negative. */
+paritas_status infer_judge_place(struct infer *infer, ptrdiff_t held, const double *parameters,
+                                 paritas_fit_status *status);

@@ -26,7 +26,7 @@ static paritas_status make_asimov_data(struct infer *infer, double mu, paritas_f
     job.fixed = fixed;
     TRY(fit_run(infer->context, infer->model, NULL, 1, &job,
                 &(paritas_fit_answers){.results = result, .parameters = point}));
-    result->status = infer_place_status(infer, (ptrdiff_t)poi, result->status);
+    TRY(infer_judge_place(infer, (ptrdiff_t)poi, point, &result->status));
     snprintf(fit, sizeof fit, "Asimov data: the fit with %s = %.6g",
              paritas_model_parameter_name(infer->model, poi), mu);
     TRY(domain_check(infer, result->status, fit, point));

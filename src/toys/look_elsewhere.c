@@ -77,9 +77,9 @@ static paritas_status fit_background(struct search *s)
     TRY(infer_memory(infer));
     profile->data = infer->base.data;
     TRY(infer_free_fit(infer, profile));
-    struct infer_point fit = {.profile = profile,
-                              .parameters = profile->parameters,
-                              .status = infer_place_status(infer, -1, profile->result.status)};
+    struct infer_point fit = {
+        .profile = profile, .parameters = profile->parameters, .status = profile->result.status};
+    TRY(infer_judge_place(infer, -1, profile->parameters, &fit.status));
     if (infer->n_pois > 0 && !infer->base.fixed[infer->pois[0]]) {
         infer->poi = infer->pois[0];
         fit = infer_point_at(infer, profile, 0.0);

@@ -24,7 +24,7 @@ paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile,
 {
     *profile = (struct infer_profile){.data = infer->base.data};
     TRY(infer_free_fit(infer, profile));
-    if (place) profile->result.status = infer_place_status(infer, -1, profile->result.status);
+    if (place) TRY(infer_judge_place(infer, -1, profile->parameters, &profile->result.status));
     TRY(domain_check(infer, profile->result.status, "the free fit, where toys are drawn,",
                      profile->parameters));
     struct infer_point best = {.profile = profile, .parameters = profile->parameters};

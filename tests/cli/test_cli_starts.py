@@ -1,6 +1,7 @@
 """Several starts, and why a likelihood has no value: bins, fits, exit codes."""
 
 import json
+import math
 import os
 
 import pytest
@@ -89,17 +90,23 @@ def test_json_without_toys_has_a_status_and_no_numbers(command, tmp_path):
 
 
 def test_a_model_without_background_has_one_exit_code_and_a_reason(tmp_path):
-    """Signal alone, with events: mu = 0 is impossible, and every test compares with it."""
+    """Signal alone, with events: they are impossible at mu = 0. What reads that likelihood has no answer. What
+    is drawn there is nothing, so CLb is 1, and CLs is the chance of at most 17 events of 7 mu."""
     path = impossible(tmp_path)
     workspace = json.loads(path.read_text())
     workspace["channels"][0]["samples"][0]["data"] = [3.0, 4.0]
     workspace["channels"][0]["samples"][1]["data"] = [0.0, 0.0]
     path.write_text(json.dumps(workspace))
     assert run("fit", path).returncode == 0
-    for command in ("hypotest", "limit", "significance", "hypotest-toys"):
+    done = run("significance", path, "--json")
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (1, "non_finite")
+    assert "the fit with mu = 0 ended outside the domain: channel SR, bin 0 has the rate 0" in done.stderr
+    for command in ("hypotest", "limit"):
         done = run(command, path, "--json")
-        assert (done.returncode, json.loads(done.stdout)["status"]) == (1, "non_finite")
-        assert "the fit with mu = 0 ended outside the domain: channel SR, bin 0 has the rate 0" in done.stderr
+        assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "converged"), done.stderr
+    toys = json.loads(run("hypotest-toys", path, "--mu", "4", "--ntoys", "4000", "--json").stdout)
+    exact = sum(math.exp(-28.0 + n * math.log(28.0) - math.lgamma(n + 1)) for n in range(18))
+    assert toys["CLb"] == 1 and toys["CLs_obs"] == pytest.approx(exact, abs=4 * toys["CLs_obs_error"])
 
 
 def test_a_ranking_of_nothing_has_the_fits_status(tmp_path):

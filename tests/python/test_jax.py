@@ -299,7 +299,7 @@ def test_complex_numbers_are_refused(session, rows):
 
 def test_what_the_engine_refuses_is_told(session):
     with pytest.raises(Exception, match="mu"):
-        session.qmu(1e6).block_until_ready()
+        session.qmu(-1.0).block_until_ready()
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "logistic"])

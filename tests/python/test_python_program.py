@@ -342,14 +342,19 @@ def test_a_store_whose_weights_are_none_is_refused(tmp_path):
     store = tmp_path / "a.db"
     model = model_of("two_bins")
     model.hypotest_toys(3.0, 300, 5, importance=True, store=store)
-    for wrong in (-1.0, 6.0, None):
+    reasons = (
+        (-1.0, "weight is -1: .* from 0"),
+        (6.0, "weights are from 0 to 5"),
+        (None, "weight is nothing: "),
+    )
+    for wrong, reason in reasons:
         connection = sqlite3.connect(store)
         connection.execute("UPDATE toys SET weight = ? WHERE toy = 7 AND hypothesis = 3", (wrong,))
         connection.commit()
         connection.close()
-        with pytest.raises(paritas.InvalidInput, match="a.db: toy 7 .*weights are from 0 to 5"):
+        with pytest.raises(paritas.InvalidInput, match=f"a.db: toy 7 .*{reason}"):
             paritas.hypotest_of_store(store)
-        with pytest.raises(paritas.InvalidInput, match="a.db: toy 7 .*weights are from 0 to 5"):
+        with pytest.raises(paritas.InvalidInput, match=f"a.db: toy 7 .*{reason}"):
             model.hypotest_toys(3.0, 300, 5, importance=True, store=store, resume=True)
 
 
