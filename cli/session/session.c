@@ -49,8 +49,8 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* Prints a note, and keeps it for an answer in JSON, unless it is of how a device runs. The same words twice in a
- * row are one note. */
+/* Prints a note, and keeps it for an answer in JSON, unless it is of how a device runs. The same words twice
+ * in a row are one note. */
 static void take_note(void *user, const char *message)
 {
     struct session *session = user;

@@ -90,8 +90,8 @@ def test_json_without_toys_has_a_status_and_no_numbers(command, tmp_path):
 
 
 def test_a_model_without_background_has_one_exit_code_and_a_reason(tmp_path):
-    """Signal alone, with events: they are impossible at mu = 0. What reads that likelihood has no answer. What
-    is drawn there is nothing, so CLb is 1, and CLs is the chance of at most 17 events of 7 mu."""
+    """Signal alone, with events: they are impossible at mu = 0. What reads that likelihood has no answer.
+    What is drawn there is nothing, so CLb is 1, and CLs is the chance of at most 17 events of 7 mu."""
     path = impossible(tmp_path)
     workspace = json.loads(path.read_text())
     workspace["channels"][0]["samples"][0]["data"] = [3.0, 4.0]
