@@ -56,7 +56,8 @@ static inline paritas_status draw_toys(paritas_context *context, const paritas_m
 {
     const struct frozen *model = paritas_model_frozen(given);
     struct drawing drawing = {model, draws, expected, items, data};
-    struct launch_plan plan = rows_plan(model, model->family->draw);
+    struct launch_plan plan;
+    TRY(rows_plan(context, model, model->family->draw, &plan));
     plan.in.once = plan.out.job = model->n_places;
     plan.args.once = DRAW_ARGS + model->n_places;
     plan.fill = draw_fill;

@@ -28,6 +28,7 @@ struct context_file {
 
 struct paritas_context {
     paritas_allocator allocator;
+    bool standard_memory; /* the allocator is malloc, which every thread may call at any time */
     unsigned threads;
     const atomic_uint *threads_now; /* of `threads`, for the CPU's next launch; NULL: all */
     unsigned lanes;                 /* 0: by model size */

@@ -29,6 +29,11 @@ struct device_model {
     struct device_tables tables;
 };
 
+/* Elements of a slab. */
+struct device_part {
+    size_t from, to;
+};
+
 /* One launch. Host rows are job-major f64; f32 devices convert. */
 struct device_launch {
     unsigned entry;
@@ -40,6 +45,8 @@ struct device_launch {
     size_t n_args, n_in, n_out;
     size_t slab;      /* working memory per fit, elements */
     size_t slab_most; /* of the model's largest entry, which may follow */
+    /* in the slab: the matrix that kernels clear before they read it. Until then it takes no memory. */
+    struct device_part matrix;
     size_t touched;   /* in constant use: decides the lanes */
     unsigned lanes;   /* 0: by `touched` */
     double cost;      /* per job, about 2 ps each; 0: unknown, worth a thread */

@@ -126,6 +126,7 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     if (!opened) return PARITAS_OUT_OF_MEMORY;
     memset(opened, 0, sizeof *opened);
     opened->allocator = allocator;
+    opened->standard_memory = !options.allocator;
     memcpy(opened->message, refused.message, sizeof opened->message);
     if (status == PARITAS_OK) status = take_options(opened, &options);
     if (status == PARITAS_OK) status = open_device(opened, &options);

@@ -27,6 +27,9 @@ struct paritas_family {
     unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, sample,
         fit[PARITAS_MINIMIZER_COUNT], tangent;
     void (*free)(struct paritas_model *model);
+    /* *complete: the model with all tables, which it keeps. NULL: every model has them all. */
+    paritas_status (*complete)(paritas_context *context, const struct frozen *model,
+                               const struct frozen **complete);
     /* 1/sigma^2 of a datum in the user's order that toys draw as a measurement; 0: as a count. As the draw
      * entry sorts them; not called with `no_expectation`. */
     double (*precision)(const struct frozen *model, size_t datum);
@@ -120,6 +123,7 @@ struct frozen {
     size_t slab, slab_covariance;
     size_t slab_fit[PARITAS_MINIMIZER_COUNT];
     size_t slab_value;
+    struct device_part matrix; /* as in struct device_launch */
     /* of a Newton fit, as in struct device_launch; 0: unknown */
     double cost;
     /* suggestions, user's order */
@@ -144,6 +148,15 @@ paritas_status family_check_expectation(paritas_context *context, const struct f
 paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
                                     const paritas_model *model, size_t n_points, const double *points,
                                     const double *data, double *expected);
+
+/* The same model with the tables of second derivatives, which a large one makes when they are first asked
+ * for: of it, `tables` and `serial` alone. */
+static inline paritas_status frozen_complete(paritas_context *context, const struct frozen *model,
+                                             const struct frozen **complete)
+{
+    *complete = model;
+    return model->family->complete ? model->family->complete(context, model, complete) : PARITAS_OK;
+}
 
 /* Datum i in the user's order. */
 static inline bool frozen_counts(const struct frozen *model, size_t i)

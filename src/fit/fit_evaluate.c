@@ -69,8 +69,8 @@ static paritas_status evaluate(paritas_context *context, struct paritas_device *
     const struct frozen *model = e->model;
     const size_t each = answer_size(e) + model->n_slots,
                  most = launch_jobs(e->n_data * (each + model->n_places));
-    struct launch_plan plan =
-        rows_plan(model, e->to->hessian ? model->family->hessian : model->family->evaluate);
+    struct launch_plan plan;
+    TRY(rows_plan(context, model, e->to->hessian ? model->family->hessian : model->family->evaluate, &plan));
     plan.args.once = POINT_ARGS;
     plan.in.job = model->n_places;
     plan.fill = fill;

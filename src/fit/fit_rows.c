@@ -122,15 +122,21 @@ struct fit_outcome rows_get_outcome(const struct frozen *model, const double *an
                                 .iterations = (unsigned)scalars[FIT_ITERATIONS]};
 }
 
-struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
+paritas_status rows_plan(paritas_context *context, const struct frozen *model, unsigned entry,
+                         struct launch_plan *made)
 {
     const struct paritas_family *family = model->family;
+    const bool at_points = entry == family->evaluate || entry == family->expected ||
+                           (family->data_derivatives && entry == family->tangent);
+    const struct frozen *complete = model;
+    if (!at_points && entry != family->draw) TRY(frozen_complete(context, model, &complete));
     struct launch_plan plan = {.module = family->module,
-                               .tables = &model->tables,
-                               .serial = model->serial,
+                               .tables = &complete->tables,
+                               .serial = complete->serial,
                                .entry = entry,
                                .slab = model->slab,
                                .slab_most = model->slab_covariance,
+                               .matrix = model->matrix,
                                .touched = model->slab,
                                .cost = model->cost};
     if (entry == family->covariance) plan.slab = model->slab_covariance;
@@ -138,14 +144,14 @@ struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
         if (entry == family->fit[m]) plan.slab = model->slab_fit[m];
     if (entry == family->draw) {
         plan.touched = model->n_places;
-    } else if (entry == family->evaluate || entry == family->expected ||
-               (family->data_derivatives && entry == family->tangent)) {
+    } else if (at_points) {
         plan.touched = model->slab_value;
         plan.cost = model->cost / 16.0; /* measured, of a fit's */
     } else if (entry == family->profile) {
         plan.touched = model->slab_value + MINIMISER_VECTORS * model->n_slots;
     }
-    return plan;
+    *made = plan;
+    return PARITAS_OK;
 }
 
 static size_t point_size(const struct rows_points *call)
@@ -192,7 +198,8 @@ paritas_status rows_points_run(paritas_context *context, struct paritas_device *
                                const struct rows_points *call)
 {
     struct rows_points own = *call;
-    struct launch_plan plan = rows_plan(call->model, call->entry);
+    struct launch_plan plan;
+    TRY(rows_plan(context, call->model, call->entry, &plan));
     plan.in.job = point_size(call) + (call->model->n_templates ? call->model->n_places : 0);
     plan.out.job = call->answer;
     plan.args.once = POINT_ARGS;
@@ -264,7 +271,8 @@ paritas_status rows_fits_run(paritas_context *context, struct paritas_device *de
 {
     struct rows_fits own = *call;
     const struct frozen *model = call->model;
-    struct launch_plan plan = rows_plan(model, call->entry);
+    struct launch_plan plan;
+    TRY(rows_plan(context, model, call->entry, &plan));
     plan.in.job = model->n_places + FIT_JOB_SIZE(model->n_slots);
     plan.out.job = answer_size(call);
     plan.args = (struct launch_size){FIT_ARGS, 1};

@@ -34,7 +34,9 @@ paritas_status rows_check_data(paritas_context *context, const struct frozen *mo
 
 /* ---- launches ---- */
 
-struct launch_plan rows_plan(const struct frozen *model, unsigned entry);
+/* Completes the model's tables for entries that read second derivatives. */
+paritas_status rows_plan(paritas_context *context, const struct frozen *model, unsigned entry,
+                         struct launch_plan *plan);
 
 struct rows_points {
     const struct frozen *model;

@@ -29,6 +29,7 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
         .n_out = n_out,
         .slab = plan->slab,
         .slab_most = plan->slab_most > plan->slab ? plan->slab_most : plan->slab,
+        .matrix = plan->matrix,
         .touched = plan->touched,
         .lanes = context->lanes,
         .cost = plan->cost,

@@ -39,7 +39,8 @@ struct launch_plan {
     struct launch_size in, out, args;
     size_t rows_of_job; /* 0: one */
     size_t slab, slab_most, touched;
-    double cost;         /* these four: see struct device_launch */
+    struct device_part matrix;
+    double cost;         /* these five: see struct device_launch */
     unsigned limit_arg;  /* of entries that may take long: where 0 ends a job; 0: none */
     unsigned before_arg; /* of those that can go on: see struct device_launch; 0: none */
     uint32_t share_most; /* queues: most jobs per lane; 0: no queues */

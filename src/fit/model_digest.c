@@ -32,8 +32,9 @@ static void append_names(struct sha256 *sha, const paritas_model *model)
 paritas_status paritas_model_digest(paritas_context *context, const paritas_model *model, char digest[72])
 {
     REQUIRE(context, model, digest);
-    const struct frozen *f = paritas_model_frozen(model);
-    const struct device_tables *tables = &f->tables;
+    const struct frozen *f = paritas_model_frozen(model), *complete;
+    TRY(frozen_complete(context, f, &complete));
+    const struct device_tables *tables = &complete->tables;
     const size_t counts[] = {f->n_parameters, f->n_slots,     f->n_main,      f->n_data,
                              f->n_places,     f->n_templates, tables->n_ints, tables->n_reals};
     struct sha256 sha;

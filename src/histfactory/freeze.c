@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define WORDS_OF_TILE 16.0 /* while they are made: a tile's work, then its list */
+#define WORDS_AT_ONCE ((double)(1 << 19))
+
 /* At multiples of 8; returns the total size. */
 static size_t place_vectors(struct freezer *f)
 {
@@ -92,6 +95,8 @@ static void size_launches(const struct freezer *f, struct frozen *frozen)
     /* Hessian data stand behind the tiles, and a value streams the rest once: four times the usual lanes
      * pay (measured: twice as fast with 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
+    frozen->matrix.from = HEADER(f, HF_S_TILES);
+    frozen->matrix.to = frozen->matrix.from + 64 * (f->n.blocks * (f->n.blocks + 1) / 2);
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] =
         frozen->slab + (HEADER(f, HF_IS_PATIENT) ? NEWTON_MEMORY(f->n.slots) : 0);
@@ -277,7 +282,19 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     return sum;
 }
 
-paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
+/* Do the tables of second derivatives take so many words that they are better made when a fit wants them?
+ * A fit of so many parameters takes much longer than freezing once more. */
+static bool is_square_large(const struct freezer *f)
+{
+    double words = WORDS_OF_TILE * 0.5 * (double)f->n.blocks * (double)f->n.blocks;
+    for (size_t u = 0; u < f->n.units; u++) {
+        const double scalars = (double)f->units[u].record.scalar_count;
+        words += 0.5 * scalars * scalars * (double)HF_WORDS(hf_pair_record);
+    }
+    return words > WORDS_AT_ONCE;
+}
+
+paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options, bool may_defer,
                          struct hf_model *model)
 {
     struct freezer f = {.context = context, .spec = model->spec, .options = options, .model = model};
@@ -287,6 +304,7 @@ paritas_status hf_freeze(paritas_context *context, const paritas_model_options *
     arena_open(&f.arena, &context->allocator);
     bool done = freeze_list_widths(&f) && freeze_layout(&f);
     if (done) freeze_number_slots(&f);
+    f.defers = model->defers = done && may_defer && is_square_large(&f);
     bool fits = !done || least_numbers(&f) <= (double)UINT32_MAX;
     done = done && fits && freeze_tables(&f);
     fits = fits && (!done || lay_out_slab(&f));

@@ -88,6 +88,7 @@ struct freezer {
     const paritas_model_options *options;
     struct hf_model *model;
     struct arena arena; /* scratch */
+    bool defers;        /* leaves out what grows with the square of the parameters */
     struct hf_counts n;
     struct channel *channels;
     struct unit *units;
@@ -161,6 +162,7 @@ bool freeze_list_widths(struct freezer *f);
 /* Runs when the tables are made. False: out of memory. */
 bool freeze_templates(struct freezer *f);
 
-/* Fills `model`, which has its spec, allocator and an open arena. */
-paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options,
+/* Fills `model`, which has its spec, options, allocator and an open arena. `may_defer`: a large one goes
+ * without the tables of second derivatives, and is marked. */
+paritas_status hf_freeze(paritas_context *context, const paritas_model_options *options, bool may_defer,
                          struct hf_model *model);

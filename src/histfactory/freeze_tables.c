@@ -384,7 +384,7 @@ static bool write_units(struct freezer *f)
             if (!place_unit(f, ch, &f->units[u])) return false;
             write_entries(f, ch, &f->units[u]);
             write_cells(f, ch, u);
-            pair_scalars(f, u);
+            if (!f->defers) pair_scalars(f, u);
         }
     }
     hf_unit_record *records = RECORDS(f, unit, UNITS);
@@ -646,7 +646,7 @@ static bool place_channel(struct freezer *f, uint32_t c, const struct run *run, 
     record->run = run->rows >= RUN_LEAST && c + 1 == run->end ? run->rows : 0;
     record->local_l = (uint32_t)n->local_l;
     n->local_l += (size_t)record->panels * 4 * record->sets * (record->sets ? record->sets - 1 : 0);
-    if (!list_works(f, ch, marks)) return false;
+    if (!f->defers && !list_works(f, ch, marks)) return false;
     write_panels(f, c);
     const size_t more = record->mcstat ? 1 : 0,
                  jacobian = 64 * (size_t)record->blocks * (1 + record->sets + more),
@@ -724,6 +724,7 @@ static bool write_tile(struct freezer *f, const struct work *works, const uint32
 
 static bool write_works(struct freezer *f)
 {
+    if (f->defers) return f->n.unit_rows + 2 * f->n.rows <= UINT32_MAX;
     const size_t tiles = f->n.blocks * (f->n.blocks + 1) / 2, n = f->works.n / HF_WORDS(struct work),
                  offsets = freeze_extend(f, &f->ints, tiles);
     const struct work *works = (const struct work *)f->works.at;

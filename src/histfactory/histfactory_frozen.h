@@ -1,4 +1,4 @@
-/* histfactory_frozen.h: a frozen HistFactory model. Immutable.
+/* histfactory_frozen.h: a frozen HistFactory model. Immutable, but for tables that it makes late.
  *
  *   options ──► freeze_find_templates ──► marks in the spec ──► freeze ──► freeze_templates
  *                                                           ──► struct hf_templates of the model
@@ -65,6 +65,11 @@ struct hf_model {
     /* The same model without masks, owned: it knows the rates of masked channels, which here are padding.
      * NULL: no channel is masked. */
     struct hf_model *whole;
+    /* Are the tables of second derivatives left out? A model of the same spec has them, owned: the first
+     * thread that asks makes it. Both take their memory from malloc, which every thread may call. */
+    bool defers;
+    paritas_model_options options; /* for it: without names and templates */
+    struct hf_model *_Atomic complete;
     struct arena arena; /* maps, names, templates */
     /* element of the cell array, by channel, sample, bin */
     uint32_t *cell_of;

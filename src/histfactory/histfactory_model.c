@@ -13,6 +13,7 @@
 #include "fit/fit_rows.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -28,6 +29,7 @@ static void free_model(paritas_model *given)
     struct hf_model *model = (struct hf_model *)given;
     const paritas_allocator allocator = model->allocator;
     if (model->whole) free_model((paritas_model *)model->whole);
+    if (model->complete) free_model((paritas_model *)model->complete);
     hf_spec_free(model->spec);
     arena_free(&model->arena);
     paritas_release(&allocator, (void *)model->frozen.tables.ints);
@@ -50,12 +52,58 @@ static paritas_status make_model(paritas_context *context, struct hf_spec *spec,
     model->whole = (struct hf_model *)whole;
     model->frozen.family = &hf_family;
     arena_open(&model->arena, &context->allocator);
-    const paritas_status status = hf_freeze(context, options, model);
+    model->options = *options;
+    model->options.measurement = model->options.poi = NULL;
+    /* later they take memory in any thread, and templates are the caller's */
+    const bool may_defer = options->n_templates == 0 && context->standard_memory;
+    const paritas_status status = hf_freeze(context, options, may_defer, model);
     if (status == PARITAS_OK)
         *made = (paritas_model *)model;
     else
         free_model((paritas_model *)model);
     return status;
+}
+
+static paritas_status make_complete(paritas_context *context, const struct hf_model *model,
+                                    struct hf_model **complete)
+{
+    struct hf_model *made = paritas_allocate_clear(context, 1, sizeof *made);
+    *complete = NULL;
+    if (!made) return paritas_fail_memory(context);
+    made->allocator = context->allocator;
+    made->spec = model->spec;
+    made->whole = model->whole;
+    made->frozen.family = &hf_family;
+    arena_open(&made->arena, &context->allocator);
+    const paritas_status status = hf_freeze(context, &model->options, false, made);
+    made->spec = NULL; /* both stay the model's */
+    made->whole = NULL;
+    arena_free(&made->arena); /* its maps are the model's too */
+    if (status == PARITAS_OK)
+        *complete = made;
+    else
+        free_model((paritas_model *)made);
+    return status;
+}
+
+static paritas_status complete_model(paritas_context *context, const struct frozen *frozen,
+                                     const struct frozen **complete)
+{
+    struct hf_model *model = (struct hf_model *)frozen, *made = atomic_load(&model->complete);
+    if (model->defers && !made) {
+        const paritas_allocator own = context->allocator;
+        struct hf_model *earlier = NULL;
+        context->allocator = model->allocator;
+        const paritas_status status = make_complete(context, model, &made);
+        context->allocator = own;
+        TRY(status);
+        if (!atomic_compare_exchange_strong(&model->complete, &earlier, made)) {
+            free_model((paritas_model *)made);
+            made = earlier;
+        }
+    }
+    *complete = made ? &made->frozen : frozen;
+    return PARITAS_OK;
 }
 
 static paritas_status read_spec(paritas_context *context, const paritas_workspace *workspace,
@@ -327,6 +375,7 @@ static const struct paritas_family hf_family = {
     .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
     .tangent = ENTRY_hf_tangent_rows,
     .free = free_model,
+    .complete = complete_model,
     .precision = precision_of,
     .ratio = ratio_of,
     .correlate = correlate,

@@ -140,7 +140,8 @@ static paritas_status keep_cancelled(const struct run *run)
 static paritas_status run_launches(paritas_context *context, struct run *run)
 {
     const size_t slots = run->model->n_slots, free = run->space->n_free;
-    struct launch_plan plan = rows_plan(run->model, run->model->family->sample);
+    struct launch_plan plan;
+    TRY(rows_plan(context, run->model, run->model->family->sample, &plan));
     plan.slab += SAMPLE_MEMORY(slots);
     plan.touched = run->model->slab_value;
     plan.cost *= VALUE_COST * run->steps;

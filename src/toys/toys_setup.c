@@ -119,7 +119,8 @@ paritas_status toys_share(paritas_context *context, const paritas_toys_options *
 /* Hash of the frozen model and the data. */
 static paritas_status digest(const struct infer *infer, char hex[65])
 {
-    const struct frozen *f = paritas_model_frozen(infer->model);
+    const struct frozen *f;
+    TRY(frozen_complete(infer->context, paritas_model_frozen(infer->model), &f));
     const struct {
         const void *bytes;
         size_t length;

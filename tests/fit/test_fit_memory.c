@@ -1,5 +1,6 @@
 /* Every allocation of reading, building, evaluating, fitting and testing fails once, and once with all that
  * follow: each time the answer is PARITAS_OUT_OF_MEMORY, nothing crashes and nothing is left behind. */
+#include "fit/family.h"
 #include "fit/fit_testing.h"
 #include "refusing.h"
 
@@ -309,12 +310,75 @@ TEST(every_request_of_single_precision_may_fail)
     for (size_t k = 0; k < COUNT(steps); k++) refuse_every_request(steps[k], 32, true);
 }
 
+enum { WIDE = 2200 }; /* parameters: the tables of second derivatives are then made when they are asked for */
+
+/* One bin with WIDE normsys. The caller frees it. */
+static char *wide_text(void)
+{
+    char *text = malloc(128 * (WIDE + 8));
+    assert_non_null(text);
+    int at = sprintf(text, "{\"channels\":[{\"name\":\"c\",\"samples\":[{\"name\":\"b\",\"data\":[50.0],"
+                           "\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}");
+    for (int i = 0; i < WIDE; i++)
+        at += sprintf(text + at,
+                      ",{\"name\":\"n%d\",\"type\":\"normsys\",\"data\":{\"hi\":1.001,\"lo\":0.999}}", i);
+    sprintf(text + at,
+            "]}]}],\"observations\":[{\"name\":\"c\",\"data\":[57.0]}],\"measurements\":[{\"name\":"
+            "\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[]}}],\"version\":\"1.0.0\"}");
+    return text;
+}
+
+struct wide {
+    size_t ints;  /* of the tables before anybody asks */
+    double value; /* of the fit */
+    char digest[72];
+};
+
+static struct wide take_wide(const char *text, const struct paritas_allocator *allocator)
+{
+    struct wide taken;
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    paritas_workspace *workspace;
+    paritas_model *model;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    options.allocator = allocator;
+    ASSERT_OK(NULL, paritas_open(&options, &context));
+    ASSERT_OK(context, paritas_workspace_parse(context, text, strlen(text), "wide.json", &workspace));
+    ASSERT_OK(context, paritas_model_create(context, workspace, NULL, &model));
+    taken.ints = paritas_model_frozen(model)->tables.n_ints;
+    ASSERT_OK(context,
+              paritas_fit(context, model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)));
+    ASSERT_OK(context, paritas_model_digest(context, model, taken.digest));
+    taken.value = result.twice_nll;
+    paritas_model_free(model);
+    paritas_workspace_free(workspace);
+    paritas_close(context);
+    return taken;
+}
+
+/* A caller's own allocator gets everything when the model is made. */
+TEST(a_large_model_makes_its_square_late_and_the_same)
+{
+    struct ledger ledger = {0};
+    const paritas_allocator allocator = ledger_allocator(&ledger);
+    char *text = wide_text();
+    const struct wide late = take_wide(text, NULL), early = take_wide(text, &allocator);
+    free(text);
+    assert_int_equal(ledger.live, 0);
+    assert_true(late.ints < early.ints / 4);
+    assert_string_equal(late.digest, early.digest);
+    assert_memory_equal(&late.value, &early.value, sizeof late.value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_of_every_step_may_fail),
         cmocka_unit_test(a_request_that_fails_once_is_not_papered_over),
         cmocka_unit_test(every_request_of_single_precision_may_fail),
+        cmocka_unit_test(a_large_model_makes_its_square_late_and_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,10 +45,15 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "relaxed_simd", "sc
 
 #define THREADS_MOST 256 /* paritas_open's limit */
 
+struct slab {
+    char *memory; /* aligned */
+    size_t bytes;
+    struct device_part untouched; /* bytes that were never cleared */
+};
+
 struct cpu_state {
-    void **slabs; /* one per thread, aligned */
-    size_t *slab_bytes;
-    float *rows[2]; /* f32: rows in and out; kept, since fresh pages cost as much as small fits */
+    struct slab *slabs; /* one per thread */
+    float *rows[2];     /* f32: rows in and out; kept, since fresh pages cost as much as small fits */
     size_t row_numbers[2];
     unsigned threads;
     char description[160];
@@ -150,9 +155,8 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     if (!state) return paritas_fail_memory(context);
     state->threads = device->threads ? device->threads : 1;
     state->slabs = paritas_allocate_clear(context, state->threads, sizeof *state->slabs);
-    state->slab_bytes = paritas_allocate_clear(context, state->threads, sizeof *state->slab_bytes);
     device->state = state;
-    if (!state->slabs || !state->slab_bytes) {
+    if (!state->slabs) {
         device->operations->close(device);
         return paritas_fail_memory(context);
     }
@@ -182,10 +186,9 @@ static void cpu_close(struct paritas_device *device)
     struct cpu_state *state = device->state;
     if (!state) return;
     for (unsigned t = 0; state->slabs && t < state->threads; t++)
-        paritas_release_aligned(&device->allocator, state->slabs[t]);
+        paritas_release_aligned(&device->allocator, state->slabs[t].memory);
     release_rows(device, 0);
     paritas_release(&device->allocator, state->slabs);
-    paritas_release(&device->allocator, state->slab_bytes);
     paritas_release(&device->allocator, state);
     device->state = NULL;
 }
@@ -328,26 +331,42 @@ static unsigned threads_for(const paritas_context *context, const struct cpu_sta
 
 #define LARGE_SLAB ((size_t)1 << 30) /* bytes; whose size a message tells */
 
+/* Padding must be finite. A new slab's matrix stays untouched: it is much of a large model's memory, and a
+ * value, a gradient and expected data have none. Where it stands, another model or width has other numbers. */
+static void clear_untouched(struct slab *slab, struct device_part matrix)
+{
+    if (slab->untouched.from == matrix.from && slab->untouched.to == matrix.to) return;
+    memset(slab->memory + slab->untouched.from, 0, slab->untouched.to - slab->untouched.from);
+    slab->untouched = (struct device_part){0};
+}
+
 static paritas_status reserve_slabs(paritas_context *context, struct paritas_device *device, unsigned threads,
                                     unsigned lanes, const struct device_launch *launch)
 {
     struct cpu_state *state = device->state;
-    const size_t bytes = launch->slab * (device->precision / 8) * lanes,
+    const size_t element = device->precision / 8 * lanes, bytes = launch->slab * element,
                  most = launch->slab_most * (device->precision / 8);
+    const struct device_part matrix = {launch->matrix.from * element, launch->matrix.to * element};
     for (unsigned t = 0; t < threads; t++) {
-        if (state->slab_bytes[t] >= bytes) continue;
-        paritas_release_aligned(&device->allocator, state->slabs[t]);
-        state->slab_bytes[t] = 0;
+        struct slab *slab = &state->slabs[t];
+        if (slab->bytes >= bytes) {
+            clear_untouched(slab, matrix);
+            continue;
+        }
+        paritas_release_aligned(&device->allocator, slab->memory);
+        *slab = (struct slab){0};
         /* for a covariance that may follow: untouched memory is free, fresh pages are not */
         const size_t room = lanes == 1 && most > bytes ? most : bytes;
-        state->slabs[t] = paritas_allocate_aligned(context, room, 1);
-        if (!state->slabs[t] && bytes < LARGE_SLAB) return paritas_fail_memory(context);
-        if (!state->slabs[t])
+        slab->memory = paritas_allocate_aligned(context, room, 1);
+        if (!slab->memory && bytes < LARGE_SLAB) return paritas_fail_memory(context);
+        if (!slab->memory)
             return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
                                 "memory could not be allocated: %.1f GB for each of %u threads",
                                 1e-9 * (double)bytes, threads);
-        memset(state->slabs[t], 0, bytes); /* padding must be finite */
-        state->slab_bytes[t] = room;
+        memset(slab->memory, 0, matrix.from);
+        memset(slab->memory + matrix.to, 0, bytes - matrix.to);
+        slab->untouched = matrix;
+        slab->bytes = room;
     }
     return PARITAS_OK;
 }
@@ -397,7 +416,7 @@ static bool run_beside(const struct cpu_state *state, struct work *work, unsigne
     pthread_t ids[THREADS_MOST];
     unsigned started = 0;
     for (; started < threads; started++) {
-        all[started] = (struct watched){{work, state->slabs[started], false}, &watch};
+        all[started] = (struct watched){{work, state->slabs[started].memory, false}, &watch};
         pthread_mutex_lock(&watch.lock);
         watch.running++;
         pthread_mutex_unlock(&watch.lock);
@@ -417,7 +436,7 @@ static void run_threads(const struct cpu_state *state, struct work *work, unsign
     struct worker workers[THREADS_MOST];
     pthread_t ids[THREADS_MOST];
     unsigned started = 1;
-    for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){work, state->slabs[t], t == 0};
+    for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){work, state->slabs[t].memory, t == 0};
     /* if a thread does not start, others do its share */
     while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
         started++;

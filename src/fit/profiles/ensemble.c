@@ -79,7 +79,8 @@ static paritas_status draw_rows(paritas_context *context, const struct ensemble 
 {
     const size_t places = e->model->n_places;
     struct draw draw = {e, first, data};
-    struct launch_plan plan = rows_plan(e->model, e->model->family->draw);
+    struct launch_plan plan;
+    TRY(rows_plan(context, e->model, e->model->family->draw, &plan));
     plan.in.once = places;
     plan.out.job = places;
     plan.args.once = DRAW_ARGS + places;

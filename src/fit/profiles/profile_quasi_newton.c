@@ -170,7 +170,8 @@ paritas_status quasi_newton_run(paritas_context *context, struct paritas_device 
 {
     const struct frozen *model = paritas_model_frozen(fits->plan->model);
     const size_t slots = model->n_slots, count = profile_free_count(fits->plan);
-    struct launch_plan plan = rows_plan(model, model->family->profile);
+    struct launch_plan plan;
+    TRY(rows_plan(context, model, model->family->profile, &plan));
     plan.in.once = shared_size(fits->plan, count);
     plan.in.job = model->n_places + (fits->flags & PROFILE_STARTS ? PROFILE_STARTS_SIZE(slots) : 0);
     plan.out.job = PROFILE_ANSWER_SIZE(slots, flags_of(fits));
