@@ -98,7 +98,8 @@ static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
     a->status = fit->status;
     a->other = (struct infer_profile){0};
     TRY(make_asimov_data(a, fit->parameters, &a->asimov));
-    a->no_asimov = !a->asimov.data;
+    /* without a likelihood, where such a fit stops is chance, and so are its expected data */
+    a->no_asimov = !a->asimov.data || a->status == PARITAS_FIT_NON_FINITE;
     if (a->no_asimov) a->asimov.data = a->data.data;
     TRY(infer_free_fit(a->infer, &a->asimov));
     a->asimov.is_lowest = !a->no_asimov; /* no point is lower than where its data were made */

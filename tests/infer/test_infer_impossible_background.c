@@ -132,6 +132,48 @@ TEST(an_answer_that_reads_that_likelihood_says_that_there_is_none)
     free_fixture(&f);
 }
 
+/* With free parameters beside it, no likelihood says where the background is: the fit's stop depends on its
+ * start, and so do data expected there. */
+TEST(a_free_parameter_beside_it_leaves_no_expectation)
+{
+    static const char moving[] =
+        "{\"channels\":[{\"name\":\"c\",\"samples\":["
+        "{\"name\":\"s\",\"data\":[0,1,2],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\","
+        "\"data\":null}]},"
+        "{\"name\":\"b\",\"data\":[9,0,4],\"modifiers\":[{\"name\":\"k\",\"type\":\"normsys\","
+        "\"data\":{\"hi\":1.2,\"lo\":0.9}}]}]}],"
+        "\"observations\":[{\"name\":\"c\",\"data\":[9,1,5]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":"
+        "[]}}],\"version\":\"1.0.0\"}";
+    struct fixture f = make_fixture(moving);
+    paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
+    paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
+    paritas_fit_result fit = PARITAS_INIT(paritas_fit_result);
+    paritas_gradient_options options = PARITAS_GRADIENT_OPTIONS_DEFAULT;
+    double row[4], data[4], values[PARITAS_QUANTITY_OUTPUTS];
+    paritas_fit_status answer;
+    const paritas_gradient to = {.size = sizeof to, .values = values, .statuses = &answer};
+    assert_int_equal(row_length(f.model), 4);
+    memcpy(row, paritas_model_data(f.model), sizeof row);
+    ASSERT_OK(f.context, paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &MU, &test));
+    assert_int_equal(test.status, PARITAS_FIT_NON_FINITE);
+    assert_int_equal(test.reason, PARITAS_REASON_UNDEFINED);
+    assert_true(isnan(test.cls_obs) && isnan(test.q_asimov) && isfinite(test.q));
+    ASSERT_OK(f.context, paritas_limit(f.context, f.model, NULL, NULL, &limit));
+    assert_int_equal(limit.status, PARITAS_FIT_NON_FINITE);
+    assert_int_equal(limit.reason_obs, PARITAS_REASON_UNDEFINED);
+    assert_true(isnan(limit.limit_obs));
+    for (int i = 0; i < 5; i++) {
+        assert_true(isnan(test.cls_exp[i]) && isnan(limit.limit_exp[i]));
+        assert_int_equal(limit.reason_exp[i], PARITAS_REASON_UNDEFINED);
+    }
+    assert_int_equal(paritas_asimov_data(f.context, f.model, NULL, 0.0, &fit, data), PARITAS_NOT_CONVERGED);
+    options.quantity = PARITAS_QUANTITY_CLS;
+    ASSERT_OK(f.context, paritas_differentiate(f.context, f.model, &options, NULL, 1, &MU, row, &to));
+    assert_true(answer == PARITAS_FIT_NON_FINITE && isnan(values[0]));
+    free_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +181,7 @@ int main(void)
         cmocka_unit_test(what_is_drawn_or_expected_there_is_an_answer),
         cmocka_unit_test(derivatives_by_mu_are_those_of_the_test),
         cmocka_unit_test(an_answer_that_reads_that_likelihood_says_that_there_is_none),
+        cmocka_unit_test(a_free_parameter_beside_it_leaves_no_expectation),
     };
     return cmocka_run_group_tests_name("impossible_background", tests, NULL, NULL);
 }
