@@ -332,7 +332,7 @@ static unsigned threads_for(const paritas_context *context, const struct cpu_sta
 #define LARGE_SLAB ((size_t)1 << 30) /* bytes; whose size a message tells */
 
 /* Padding must be finite. A new slab's matrix stays untouched: it is much of a large model's memory, and a
- * value, a gradient and expected data have none. Where it stands, another model or width has other numbers. */
+ * value, a gradient and expected data have none. Another model or width has other numbers there. */
 static void clear_untouched(struct slab *slab, struct device_part matrix)
 {
     if (slab->untouched.from == matrix.from && slab->untouched.to == matrix.to) return;
