@@ -62,7 +62,7 @@ TEST(cls_at_a_limit_is_the_level)
 
 TEST(cls_at_a_limit_of_a_nasty_model_is_the_level)
 {
-    try_models(nasty_workspace, 10, 6);
+    try_models(nasty_workspace, 36, 12);
 }
 
 int main(void)
