@@ -31,7 +31,6 @@ static void note(struct infer *infer, const struct infer_point *point, const str
                  size_t sample, double rate)
 {
     char fit[256] = "the best fit";
-    if (infer->told_cancelling) return;
     infer->told_cancelling = true;
     if (point)
         snprintf(fit, sizeof fit, "the fit with %s = %.6g",
@@ -54,8 +53,9 @@ static paritas_status expect(struct infer *infer, const double *parameters, doub
     return paritas_expected_by_sample_of(infer->context, infer->model, moved, infer->base.data, elsewhere);
 }
 
+/* `point`: NULL: the free fit. */
 static paritas_status look_at(struct infer *infer, const struct infer_point *point, const double *parameters,
-                              const double *data, struct arena *arena, bool *found)
+                              const double *data, struct arena *arena)
 {
     const paritas_model *model = infer->model;
     struct edges edges;
@@ -76,40 +76,40 @@ static paritas_status look_at(struct infer *infer, const struct infer_point *poi
             if (!(rates[at] < -NEGATIVE * before[at] && before[at] >= 0.0)) continue;
             if (rates[at] != elsewhere[at]) continue; /* a signal, whose size is what is asked */
             note(infer, point, &place, s, rates[at]);
-            *found = true;
             return PARITAS_OK;
         }
     }
     return PARITAS_OK;
 }
 
-static paritas_status find(struct infer *infer, const struct infer_profile *profile, size_t n,
-                           struct infer_point *const *points, bool *found)
+static paritas_status look(struct infer *infer, const struct infer_point *point, const double *parameters,
+                           const double *data)
 {
-    const struct frozen *model = paritas_model_frozen(infer->model);
-    *found = false;
-    if (infer->poi == infer->n_parameters || !model->family->expected_by_sample ||
-        !edges_may_hold(model, profile->data))
+    struct arena arena;
+    if (infer->told_cancelling || !edges_may_hold(paritas_model_frozen(infer->model), data))
         return PARITAS_OK;
-    for (size_t i = 0; i <= n && !*found; i++) {
-        const struct infer_point *point = i < n ? points[i] : NULL;
-        const double *parameters = point ? point->parameters : profile->parameters;
-        struct arena arena;
-        if (point && !isfinite(point->twice_nll)) continue;
-        arena_open(&arena, &infer->context->allocator);
-        const paritas_status status = look_at(infer, point, parameters, profile->data, &arena, found);
-        arena_free(&arena);
-        TRY(status);
-    }
-    return PARITAS_OK;
+    arena_open(&arena, &infer->context->allocator);
+    const paritas_status status = look_at(infer, point, parameters, data, &arena);
+    arena_free(&arena);
+    return status;
+}
+
+/* Does the point's free fit belong to an earlier point, too? */
+static bool is_seen(const struct infer_point *points, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (points[k].profile == points[i].profile) return true;
+    return false;
 }
 
 paritas_status cancelling_note(struct infer *infer, size_t n, struct infer_point *points)
 {
-    bool found;
+    if (infer->poi == infer->n_parameters || !paritas_model_frozen(infer->model)->family->expected_by_sample)
+        return PARITAS_OK;
     for (size_t i = 0; i < n && !infer->told_cancelling; i++) {
-        struct infer_point *point = &points[i];
-        TRY(find(infer, point->profile, 1, &point, &found));
+        const struct infer_profile *profile = points[i].profile;
+        if (isfinite(points[i].twice_nll)) TRY(look(infer, &points[i], points[i].parameters, profile->data));
+        if (!is_seen(points, i)) TRY(look(infer, NULL, profile->parameters, profile->data));
     }
     return PARITAS_OK;
 }
