@@ -73,8 +73,10 @@ int main(int argc, char **argv)
     paritas_context *context = open_lanes(0);
     uint64_t state = 1;
     for (size_t k = 0; k < n; k++) {
-        paritas_kappa_plasma plasma = {decades(decades(3e4, uniform(&state)), uniform(&state)),
-                                       2.6 + 3.2 * uniform(&state), decades(2e6, uniform(&state))};
+        double drawn[4];
+        for (int i = 0; i < 4; i++) drawn[i] = uniform(&state);
+        paritas_kappa_plasma plasma = {decades(decades(3e4, drawn[0]), drawn[1]), 2.6 + 3.2 * drawn[2],
+                                       decades(2e6, drawn[3])};
         for (size_t i = 0; i < ROWS; i++)
             energy[k * ROWS + i] = i ? 1.6378937 * energy[k * ROWS + i - 1] : k % 2 ? 20.0 : 18.0;
         check(context, paritas_kappa_flux(context, 1, &plasma, ROWS, energy + k * ROWS, flux + k * ROWS));
@@ -83,7 +85,8 @@ int main(int argc, char **argv)
             sensitivity[at] = 0.013 * energy[at];
             double counts = sensitivity[at] * flux[at], root = counts;
             for (int step = 0; step < 60; step++) root = 0.5 * (root + counts / (root > 0.0 ? root : 1.0));
-            counts += root * noise(&state) + 0.11 * counts * noise(&state);
+            const double random = noise(&state), systematic = noise(&state);
+            counts += root * random + 0.11 * counts * systematic;
             flux[at] = counts > 0.5 ? (double)(uint64_t)(counts + 0.5) / sensitivity[at] : 0.0;
         }
     }
