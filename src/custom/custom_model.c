@@ -70,9 +70,10 @@ static void take_jacobian(void *user, size_t k, const double *point_row, const d
 {
     const struct expectation *e = user;
     const size_t p = e->model->n_parameters;
-    (void)k, (void)point_row;
+    double *to = e->to + k * e->model->n_main * p;
+    (void)point_row;
     for (size_t i = 0; i < e->model->n_main; i++)
-        memcpy(e->to + i * p, answer + i * e->model->n_slots, p * sizeof *e->to);
+        memcpy(to + i * p, answer + i * e->model->n_slots, p * sizeof *to);
 }
 
 static paritas_status expected_data(paritas_context *context, struct paritas_device *device,
@@ -92,17 +93,18 @@ static paritas_status expected_data(paritas_context *context, struct paritas_dev
                                                  .user = &e});
 }
 
-static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given,
-                                        const double *point, const double *data, double *jacobian)
+static paritas_status expected_jacobian(paritas_context *context, struct paritas_device *device,
+                                        const paritas_model *given, size_t n_points, const double *points,
+                                        const double *data, double *jacobian)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    struct expectation e = {model, point, jacobian};
+    struct expectation e = {model, points, jacobian};
     (void)data;
-    return rows_points_run(context, context->device,
+    return rows_points_run(context, device,
                            &(struct rows_points){.model = model,
                                                  .entry = ENTRY_custom_jacobian,
-                                                 .n = 1,
-                                                 .points = point,
+                                                 .n = n_points,
+                                                 .points = points,
                                                  .answer = model->tables.ints[CUSTOM_PLACES] * model->n_slots,
                                                  .take = take_jacobian,
                                                  .user = &e});

@@ -47,8 +47,10 @@ struct paritas_family {
     paritas_status (*expected_data)(paritas_context *context, struct paritas_device *device,
                                     const struct paritas_model *model, size_t n_points, const double *points,
                                     const double *data, double *expected);
-    paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model,
-                                        const double *point, const double *data, double *jacobian);
+    /* A matrix of n_main rows of n_parameters for each point. */
+    paritas_status (*expected_jacobian)(paritas_context *context, struct paritas_device *device,
+                                        const struct paritas_model *model, size_t n_points,
+                                        const double *points, const double *data, double *jacobian);
     /* Public functions on channels and samples; NULL together. */
     paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model,
                                          const double *point, const double *data, double *expected);
@@ -148,6 +150,10 @@ paritas_status family_check_expectation(paritas_context *context, const struct f
 paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
                                     const paritas_model *model, size_t n_points, const double *points,
                                     const double *data, double *expected);
+/* paritas_expected_jacobian_of for many points, on a device of the caller's choice. */
+paritas_status family_expected_jacobian(paritas_context *context, struct paritas_device *device,
+                                        const paritas_model *model, size_t n_points, const double *points,
+                                        const double *data, double *jacobian);
 
 /* The same model with the tables of second derivatives, which a large one makes when they are first asked
  * for: of it, `tables` and `serial` alone. */

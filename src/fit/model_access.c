@@ -187,14 +187,21 @@ paritas_status paritas_expected_data_of(paritas_context *context, const paritas_
     return family_expected_data(context, context->device, model, n_points, points, data, expected);
 }
 
+paritas_status family_expected_jacobian(paritas_context *context, struct paritas_device *device,
+                                        const paritas_model *given, size_t n_points, const double *points,
+                                        const double *data, double *jacobian)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    TRY(family_check_expectation(context, model));
+    TRY(rows_of(context, model, n_points, &data));
+    return model->family->expected_jacobian(context, device, given, n_points, points, data, jacobian);
+}
+
 paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *given,
                                             const double *point, const double *data, double *jacobian)
 {
     REQUIRE_AS(context, "model, point, jacobian", given, point, jacobian);
-    const struct frozen *model = paritas_model_frozen(given);
-    TRY(family_check_expectation(context, model));
-    TRY(rows_of(context, model, 1, &data));
-    return model->family->expected_jacobian(context, given, point, data, jacobian);
+    return family_expected_jacobian(context, context->device, given, 1, point, data, jacobian);
 }
 
 paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *given,

@@ -5,10 +5,15 @@
 
 #define RANDOM_START_SIZES 3.0 /* reach of a parameter without a constraint, in sizes */
 
+static inline double random_start_size(double centre)
+{
+    return fmax(fabs(centre), 1.0);
+}
+
 /* Reach of a parameter without a constraint around `centre`. */
 static inline double random_start_reach(double centre)
 {
-    return RANDOM_START_SIZES * fmax(fabs(centre), 1.0);
+    return RANDOM_START_SIZES * random_start_size(centre);
 }
 
 /* Evenly within `reach` of `centre` and within bounds. part: random, 0 to 1. */

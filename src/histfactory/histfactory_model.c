@@ -342,23 +342,26 @@ static void take_jacobian(void *user, size_t k, const double *point_row, const d
 {
     const struct hf_points *e = user;
     const struct frozen *frozen = &e->model->frozen;
-    (void)k, (void)point_row;
-    for (size_t i = 0; i < e->model->spec->n_main; i++)
+    const size_t n = e->model->spec->n_main;
+    double *to = e->to + k * n * frozen->n_parameters;
+    (void)point_row;
+    for (size_t i = 0; i < n; i++)
         for (size_t p = 0; p < frozen->n_parameters; p++)
-            e->to[i * frozen->n_parameters + p] =
+            to[i * frozen->n_parameters + p] =
                 answer[frozen->place_of[i] * frozen->n_slots + frozen->slot_of[p]];
 }
 
-static paritas_status expected_jacobian(paritas_context *context, const paritas_model *model,
-                                        const double *point, const double *data, double *jacobian)
+static paritas_status expected_jacobian(paritas_context *context, struct paritas_device *device,
+                                        const paritas_model *model, size_t n_points, const double *points,
+                                        const double *data, double *jacobian)
 {
-    struct hf_points points = {.model = hf_whole(model),
-                               .n = 1,
-                               .points = point,
-                               .data = data,
-                               .to = jacobian,
-                               .take = take_jacobian};
-    return hf_jacobian_run(context, context->device, &points);
+    return hf_jacobian_run(context, device,
+                           &(struct hf_points){.model = hf_whole(model),
+                                               .n = n_points,
+                                               .points = points,
+                                               .data = data,
+                                               .to = jacobian,
+                                               .take = take_jacobian});
 }
 
 static const struct paritas_family hf_family = {

@@ -7,6 +7,7 @@
 #define STATION_ENDS 2
 #define STATION_HELD 2 /* parameters: points that hold more have no place */
 #define STATIONS_MOST 128
+#define SEARCHED_VALUES_MOST 64
 #define LANDSCAPE_STARTS (3 * STATION_ENDS)
 
 /* The lowest minima of a fit. */
@@ -18,9 +19,11 @@ struct station {
 };
 
 struct landscape {
-    bool checked;   /* further starts looked for a second minimum */
-    bool surprised; /* one of them found an answer lower than flips had */
-    bool several;   /* some fit has a second minimum */
+    bool free_searched; /* the free fit had its starts */
+    bool several;       /* some fit has a second minimum, or had one above its answer */
+    size_t n_others;    /* searched fits that hold other parameters than the one of interest */
+    size_t n_searched;  /* and values of that one */
+    double searched[SEARCHED_VALUES_MOST];
     size_t shared;  /* minima of other data that were starts here */
     size_t n;
     struct station stations[STATIONS_MOST]; /* of as many fits as there is room for */

@@ -98,6 +98,16 @@ static paritas_status look_lower(struct infer *infer, searches *search, size_t n
     return PARITAS_OK;
 }
 
+/* What the searches of later data met serves earlier ones, and the other way round. */
+static paritas_status look_on_both_sides(struct infer *infer, searches *search, size_t n,
+                                         struct infer_point *points)
+{
+    TRY(look_lower(infer, search, n, points));
+    return n > 1 && points[0].profile != points[n - 1].profile
+               ? look_lower(infer, minimum_search_carry, n, points)
+               : PARITAS_OK;
+}
+
 static int by_value(const void *a, const void *b)
 {
     const struct infer_point *x = *(struct infer_point *const *)a, *y = *(struct infer_point *const *)b;
@@ -130,7 +140,7 @@ static paritas_status find_points(struct infer *infer, searches *search, size_t 
     for (size_t i = 0; i < n; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             TRY(fit_again(infer, points[i].profile, true, n, points));
-    TRY(look_lower(infer, search, n, points));
+    TRY(look_on_both_sides(infer, search, n, points));
     if (minimum_search_is_suspicious(infer)) TRY(compare_neighbours(infer, n, points));
     /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++)
@@ -150,11 +160,6 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
 paritas_status infer_points_nearby(struct infer *infer, size_t n, struct infer_point *points)
 {
     return find_points(infer, minimum_search_carry, n, points);
-}
-
-paritas_status infer_each_point(struct infer *infer, size_t n, struct infer_point *points)
-{
-    return find_points(infer, minimum_search_each, n, points);
 }
 
 paritas_status infer_lowest_free_fit(struct infer *infer, struct infer_profile *profile)

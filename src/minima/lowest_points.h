@@ -10,8 +10,6 @@
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 /* The same without a search, for points on the way to answers: from minima that are known. */
 paritas_status infer_points_nearby(struct infer *infer, size_t n, struct infer_point *points);
-/* The same for answers that are read one by one: each is searched. */
-paritas_status infer_each_point(struct infer *infer, size_t n, struct infer_point *points);
 
 /* The free fit, in the lowest minimum that is found. */
 paritas_status infer_lowest_free_fit(struct infer *infer, struct infer_profile *profile);

@@ -1,39 +1,30 @@
 /* minimum_search.c: further starts for the fits of a statistic.
  *
- *   known minima carried along ─► flips where bends call for them ─► a few starts of all kinds, once a data
- *   set ─► where they lowered an answer: rounds of starts, until nothing lower is found
+ *   known minima carried along ─► the parameter of interest held elsewhere, then freed ─► starts, so many that
+ *   one minimum in fifty is met ─► what one fit met is a start of all others
  *
- * A model whose rates are nearly linear and whose fits were quick costs nothing. */
+ * docs/contract.md has the promise. */
 #include "minima/minimum_search.h"
 #include "fit/family.h"
 #include "minima/landscape.h"
-#include "minima/many_starts.h"
 #include "minima/search_kinks.h"
 #include "minima/search_signs.h"
+#include "minima/search_starts.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LONG_FIT 12          /* iterations: published analyses take 4 to 9 */
-#define LOST_FIT 30          /* its usual start was far from any minimum */
-#define CONTINUATION_STEPS 4 /* to a tested value */
-#define POOL_MOST 32
-#define MENDED_FROM 32   /* ends of other fits, for a fit without one: a ranking has thousands */
-#define SEARCHED_MOST 8  /* fits of a data set at once, */
-#define SEARCHED_LARGE 3 /* of a large model */
-#define CHECK_LEAST 6    /* random starts of the first data set, */
-#define CHECK_AGAIN 4    /* and of each further one; more of small models: */
-#define CHECK_MOST 256
-#define CHECK_WORK 60000.0 /* elements of Hessians */
-#define FIRST_ROUND 8      /* random starts; each round has twice as many as the last, up to */
-#define LARGEST_ROUND 64   /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
-#define ROUNDS_MOST 8      /* a round of the largest size without anything lower is the last */
+#define ANCHORS_MOST 4 /* values of a large model that are searched at once; the others hear of theirs */
+#define HOLDS 4
+#define SHARING_MOST 8 /* rounds of ends that become starts */
+#define POOL_MOST 64
+#define MENDED_FROM 32  /* ends of other fits, for a fit without one: a ranking has thousands */
+#define TOGETHER_MOST 8 /* fits of a small model that are searched at once */
 
 /* What searches have learnt of a model and all of its data. */
 struct minimum_search {
     struct nonlinear nonlinear;
-    bool checked;                  /* one data set or more */
-    bool suspicious;               /* signs of several minima, for any data */
+    bool suspicious;               /* a start lowered an answer, of any data */
     const double *pool[POOL_MOST]; /* minima beside the answers: starts of later searches */
     size_t n_pool;
 };
@@ -65,11 +56,6 @@ static double largest_tested(const struct search *search)
     return largest;
 }
 
-static bool took_long(paritas_fit_status status, unsigned iterations)
-{
-    return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
-}
-
 bool minimum_search_has_factor_at_bound(const struct infer *infer, const double *parameters)
 {
     for (size_t i = 0; i < infer->n_parameters; i++) {
@@ -79,22 +65,6 @@ bool minimum_search_has_factor_at_bound(const struct infer *infer, const double 
         if (parameters[i] <= infer->base.lower[i] || parameters[i] >= infer->base.upper[i]) return true;
     }
     return false;
-}
-
-static bool has_signs(const struct search *search)
-{
-    const struct infer_profile *profile = search->profile;
-    const struct minimum_search *all = search->infer->search;
-    const bool kinked = paritas_model_frozen(search->infer->model)->kinked != NULL;
-    bool signs = search->infer->starts > 1 || all->nonlinear.n > 0 || all->n_pool > 0 ||
-                 (kinked && search->is_small) ||
-                 took_long(profile->result.status, profile->result.iterations) ||
-                 minimum_search_has_factor_at_bound(search->infer, profile->parameters);
-    for (size_t i = 1; i < search->n; i++) {
-        const struct infer_point *point = search->targets[i].point;
-        signs = signs || took_long(point->status, point->iterations);
-    }
-    return signs;
 }
 
 bool minimum_search_is_suspicious(const struct infer *infer)
@@ -127,7 +97,7 @@ static paritas_status carry_minima(struct search *search)
         const size_t n = landscape_starts(search->infer, search->profile, point, starts);
         for (size_t k = 0; k < n; k++) attempts[m++] = (struct attempt){&search->targets[i], starts[k]};
     }
-    return search_run_attempts(search, m, attempts);
+    return search_carry_attempts(search, m, attempts);
 }
 
 /* Minima of other data are starts once, for the fits of that time. */
@@ -142,7 +112,7 @@ static paritas_status try_pool(struct search *search)
         for (size_t i = 0; i < search->n; i++)
             if (!search->targets[i].is_lowest)
                 attempts[n++] = (struct attempt){&search->targets[i], all->pool[*shared]};
-    return search_run_attempts(search, n, attempts);
+    return search_carry_attempts(search, n, attempts);
 }
 
 /* How far the ends of another fit may be: one that holds the same parameters is nearer than any other. */
@@ -194,282 +164,102 @@ static paritas_status mend(struct search *search, bool plain)
     return search_run_attempts(search, n, attempts);
 }
 
-/* ---- a few starts ---- */
+/* ---- held and freed ---- */
 
-/* Adds random starts `first` ... to the list of n. */
-static paritas_status add_random_starts(const struct search *search, uint64_t first, size_t n_random,
-                                        const double **starts, size_t *n)
+/* Values of the parameter of interest far from its best fit, on both sides. */
+static void list_holds(const struct infer *infer, const double *best, double *values)
 {
-    struct infer *infer = search->infer;
-    const size_t p = infer->n_parameters;
-    double *wide = infer_reals(infer, p, 1);
-    TRY(infer_memory(infer));
-    for (size_t i = 0; i < p; i++) wide[i] = 2.0 * infer->widths[i];
-    for (size_t k = 0; k < n_random; k++) {
-        double *start = infer_reals(infer, p, 1);
-        TRY(infer_memory(infer));
-        memcpy(start, infer->base.start, p * sizeof *start);
-        many_starts_draw(p, (first + k) % 2 ? infer->widths : wide, infer->base.lower, infer->base.upper,
-                         infer->base.fixed, first + k, start);
-        starts[(*n)++] = start;
-    }
-    return PARITAS_OK;
-}
-
-/* Far from what is tested the profile may fall again: twice the largest value, or three times its size. */
-static paritas_status add_far(struct search *search)
-{
-    const struct infer *infer = search->infer;
     const size_t poi = infer->poi;
-    if (poi == infer->n_parameters || infer->search->nonlinear.n == 0) return PARITAS_OK;
-    return search_add_auxiliary(search,
-                                fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
-                                     2.0 * largest_tested(search)));
+    const double lower = infer->base.lower[poi], upper = infer->base.upper[poi], at = best[poi],
+                 reach = fmax(3.0 * fmax(1.0, fabs(infer->base.start[poi])), 2.0 * fabs(at)),
+                 low = fmax(lower, fmin(-reach, at - reach)), high = fmin(upper, fmax(reach, at + reach));
+    values[0] = low;
+    values[1] = 0.5 * (low + at);
+    values[2] = 0.5 * (at + high);
+    values[3] = high;
 }
 
-/* All nonlinear parameters moved together: those of the free fit further out (staus: elsewhere starts end in
- * one minimum), those of conditional ones to the other side. */
-static paritas_status add_collective(struct search *search, struct attempt *attempts, size_t *n)
-{
-    const struct nonlinear *nonlinear = &search->infer->search->nonlinear;
-    for (size_t i = 0; i < search->n_asked && nonlinear->n > 0; i++) {
-        struct target *s = &search->targets[i];
-        if (s->is_lowest || s->status != PARITAS_FIT_CONVERGED) continue;
-        attempts[*n].target = s;
-        TRY(signs_move(search->infer, s->parameters, nonlinear->n, nonlinear->parameters,
-                       s->point ? -1.0 : 1.0, &attempts[*n].start));
-        ++*n;
-    }
-    return PARITAS_OK;
-}
-
-/* A test that stands alone gets neighbours on both sides. */
-static paritas_status add_neighbours(struct search *search)
-{
-    const struct infer_point *point = search->targets[search->n_asked - 1].point;
-    if (search->n_asked != 2 || point->parameter[0] != search->infer->poi) return PARITAS_OK;
-    const double at = point->value[0];
-    if (at == 0.0) return PARITAS_OK;
-    TRY(search_add_auxiliary(search, 0.5 * at));
-    return search_add_auxiliary(search, 1.5 * at);
-}
-
-/* A fit continued from another value of its parameter to the tested one. */
-struct continuation {
-    struct infer_point point;
-    struct target at, *goal;
-    double from;
-};
-
-static size_t add_path(struct continuation *paths, size_t n, struct target *goal, const struct target *origin)
-{
-    const struct infer_point *point = goal->point;
-    if (!point || point->k > 1 || !origin->parameters) return n;
-    paths[n] = (struct continuation){.goal = goal, .from = origin->parameters[point->parameter[0]]};
-    paths[n].at = (struct target){.fixed = goal->fixed, .parameters = origin->parameters};
-    return n + 1;
-}
-
-/* Each test is reached by steps of its parameter, from the free fit and from far away: some minima are found
- * from a neighbour's alone. Of a large model from far away alone, and only where the usual fit took long
- * (ttbar: there two branches cross, and one step from afar ends on the upper one). */
-static paritas_status follow_paths(struct search *search)
+/* The free fit, from where fits ended that held the parameter of interest elsewhere. */
+static paritas_status hold_and_free(struct search *search)
 {
     struct infer *infer = search->infer;
-    struct continuation *paths = infer_array(infer, 2 * search->n, sizeof *paths);
-    struct attempt *attempts = infer_array(infer, 2 * search->n, sizeof *attempts);
-    size_t n = 0;
-    TRY(infer_memory(infer));
-    for (size_t i = 0; i < search->n_asked; i++) {
-        const struct infer_point *point = search->targets[i].point;
-        if (!search->is_small && !(point && point->iterations >= LOST_FIT)) continue;
-        if (search->is_small) n = add_path(paths, n, &search->targets[i], &search->targets[0]);
-        if (search->n > search->n_asked)
-            n = add_path(paths, n, &search->targets[i], &search->targets[search->n_asked]);
+    struct target *free = &search->targets[0];
+    double values[HOLDS];
+    struct attempt attempts[HOLDS];
+    if (infer->poi == infer->n_parameters || free->fixed[infer->poi] || free->is_lowest) return PARITAS_OK;
+    list_holds(infer, free->parameters, values);
+    for (size_t k = 0; k < HOLDS; k++) {
+        TRY(search_add_auxiliary(search, values[k]));
+        attempts[k] = (struct attempt){&search->targets[search->n - 1], free->parameters};
     }
-    for (int step = 1; step <= CONTINUATION_STEPS; step++) {
-        for (size_t i = 0; i < n; i++) {
-            struct continuation *w = &paths[i];
-            const double to = w->goal->point->value[0], part = (double)step / CONTINUATION_STEPS;
-            attempts[i] = (struct attempt){step == CONTINUATION_STEPS ? w->goal : &w->at, w->at.parameters};
-            w->point = *w->goal->point;
-            w->point.value[0] = w->from + part * (to - w->from);
-            w->at.point = &w->point;
-            w->at.status = PARITAS_FIT_NO_PROGRESS;
-            w->at.twice_nll = (double)NAN;
-        }
-        TRY(search_run_attempts(search, n, attempts));
+    TRY(search_run_attempts(search, HOLDS, attempts));
+    for (size_t k = 0; k < HOLDS; k++) {
+        const struct target *held = attempts[k].target;
+        attempts[k] = (struct attempt){free, held->parameters ? held->parameters : infer->base.start};
     }
-    return PARITAS_OK;
+    return search_run_attempts(search, HOLDS, attempts);
 }
 
-/* Random starts of a check: what they cost is bounded. */
-static size_t check_size(const struct infer *infer)
-{
-    const double n = CHECK_WORK / ((double)infer->n_parameters * (double)infer->n_parameters);
-    const size_t least = infer->search->checked ? CHECK_AGAIN : CHECK_LEAST;
-    return !search_model_is_small(infer) ? least : n > CHECK_MOST ? CHECK_MOST : (size_t)n;
-}
-
-/* The point far away, from the free fit. */
-static paritas_status fit_far(struct search *search)
-{
-    const size_t before = search->n;
-    TRY(add_far(search));
-    if (search->n == before) return PARITAS_OK;
-    return search_run_attempts(search, 1,
-                               &(struct attempt){&search->targets[before], search->profile->parameters});
-}
-
-/* Some minima are found from those of a neighbour alone. */
-static paritas_status share_auxiliary_ends(struct search *search)
+/* An end of one fit is a start of all others that were asked for. */
+static paritas_status share_ends(struct search *search)
 {
     struct attempt *attempts =
-        infer_array(search->infer, AUXILIARY_MOST * ENDS_MOST * search->n_asked + 1, sizeof *attempts);
-    size_t n = 0;
+        infer_array(search->infer, ENDS_MOST * search->n * search->n_asked, sizeof *attempts);
     TRY(infer_memory(search->infer));
-    for (size_t j = search->n_asked; j < search->n; j++)
-        for (size_t k = 0; k < search->targets[j].n_ends; k++)
-            for (size_t i = 0; i < search->n_asked; i++)
-                attempts[n++] = (struct attempt){&search->targets[i], search->targets[j].ends[k].parameters};
-    return search_run_attempts(search, n, attempts);
-}
-
-/* A few starts of all kinds: random ones in turns, the ends of the other fits, collective moves. */
-static paritas_status check(struct search *search)
-{
-    struct infer *infer = search->infer;
-    const double *starts[CHECK_MOST];
-    size_t n_starts = 0, n = 0;
-    TRY(fit_far(search));
-    if (search->is_small) TRY(add_neighbours(search));
-    TRY(follow_paths(search));
-    search->lowered = search->met_new = search->dead_end = false;
-    TRY(add_random_starts(search, 1, check_size(infer), starts, &n_starts));
-    infer->search->checked = true;
-    struct attempt *attempts = infer_array(infer, n_starts + (search->n + 1) * search->n, sizeof *attempts);
-    TRY(infer_memory(infer));
-    const size_t n_fits = search->is_small ? search->n : search->n_asked;
-    for (size_t k = 0, i = 0; k < n_starts; i = (i + 1) % n_fits)
-        if (!search->targets[i].is_lowest) attempts[n++] = (struct attempt){&search->targets[i], starts[k++]};
-    for (size_t i = 0; i < search->n_asked; i++)
-        for (size_t j = search->n_asked; j < search->n && !search->targets[i].is_lowest; j++)
-            if (search->targets[j].twice_nll < search->targets[0].twice_nll)
-                attempts[n++] = (struct attempt){&search->targets[i], search->targets[j].parameters};
-    TRY(add_collective(search, attempts, &n));
-    search->gives_up = true;
-    TRY(search_run_attempts(search, n, attempts));
-    search->gives_up = false;
-    return search->is_small ? share_auxiliary_ends(search) : PARITAS_OK;
-}
-
-/* ---- rounds ---- */
-
-static bool met_several(const struct search *search)
-{
-    bool several = false;
-    for (size_t i = 0; i < search->n; i++) several = several || search->targets[i].n_ends > 1;
-    return several;
-}
-
-/* The first n_shared starts for all fits, the others for one fit each in turns; and each new answer with one
- * nonlinear parameter on the other side. */
-static paritas_status run_round(struct search *search, size_t n_shared, size_t n, const double *const *starts)
-{
-    const struct nonlinear *nonlinear = &search->infer->search->nonlinear;
-    struct attempt *attempts =
-        infer_array(search->infer, n + (n_shared + 4 * nonlinear->n) * search->n, sizeof *attempts);
-    size_t m = 0;
-    TRY(infer_memory(search->infer));
-    for (size_t k = n_shared, i = 0; k < n; i = (i + 1) % search->n)
-        if (!search->targets[i].is_lowest) attempts[m++] = (struct attempt){&search->targets[i], starts[k++]};
-    for (size_t i = 0; i < search->n; i++) {
-        struct target *s = &search->targets[i];
-        if (s->is_lowest) continue;
-        for (size_t k = 0; k < n_shared; k++) attempts[m++] = (struct attempt){s, starts[k]};
-        if (!search->is_small || s->status != PARITAS_FIT_CONVERGED || s->mirrored == s->parameters) continue;
-        s->mirrored = s->parameters;
-        for (size_t k = 0; k < nonlinear->n; k++)
-            for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
-                attempts[m].target = s;
-                TRY(signs_move(search->infer, s->parameters, 1, &nonlinear->parameters[k], widths,
-                               &attempts[m++].start));
-            }
-    }
-    return search_run_attempts(search, m, attempts);
-}
-
-/* Ends that were met since the last round: a minimum of one fit is a start for the others. */
-static void add_ends(const struct search *search, const double **starts, size_t *n)
-{
-    for (size_t i = 0; i < search->n; i++) {
-        struct target *s = &search->targets[i];
-        for (size_t k = 0; k < s->n_ends && *n < ENDS_MOST * 8; k++) {
-            if (s->ends[k].shared) continue;
-            s->ends[k].shared = true;
-            starts[(*n)++] = s->ends[k].parameters;
-        }
-    }
-}
-
-/* The usual fit was the first start. */
-static paritas_status run_rounds(struct search *search)
-{
-    const size_t asked = search->infer->starts;
-    size_t size = FIRST_ROUND, random = asked ? 0 : check_size(search->infer);
-    if (!search->is_small) {
-        TRY(add_neighbours(search));
-        TRY(follow_paths(search));
-    }
-    for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
-        const double *starts[LARGEST_ROUND + ENDS_MOST * 8 + 1];
+    for (int round = 0; round < SHARING_MOST; round++) {
         size_t n = 0;
-        if (asked && size > asked - 1 - random) size = asked - 1 - random;
-        if (round == 0) starts[n++] = search->infer->base.start;
-        add_ends(search, starts, &n);
-        const size_t n_shared = n;
-        TRY(add_random_starts(search, 1 + random, size, starts, &n));
-        search->lowered = false;
-        search->n_lost = 0;
-        search->gives_up = true;
-        TRY(run_round(search, asked ? n : n_shared, n, starts)); /* so many for each fit */
-        search->gives_up = false;
-        random += size;
-        if (!asked && !search->lowered &&
-            (size == LARGEST_ROUND || !met_several(search) || 2 * search->n_lost > size))
-            break;
-        size = size < LARGEST_ROUND ? 2 * size : size;
+        for (size_t j = 0; j < search->n; j++)
+            for (size_t k = 0; k < search->targets[j].n_ends; k++) {
+                struct end *end = &search->targets[j].ends[k];
+                for (size_t i = 0; i < search->n_asked && !end->shared; i++)
+                    if (i != j && !search->targets[i].is_lowest)
+                        attempts[n++] = (struct attempt){&search->targets[i], end->parameters};
+                end->shared = true;
+            }
+        if (n == 0) break;
+        TRY(search_carry_attempts(search, n, attempts));
     }
-    return search_leave_unconverged(search);
+    return PARITAS_OK;
 }
 
 /* ---- all of it ---- */
 
-static bool may_be_lower(const struct search *search)
+/* All nonlinear parameters moved together: those of the free fit further out, those of conditional ones to the
+ * other side. */
+static paritas_status move_together(struct search *search)
 {
-    return search->n_asked > 1 || !search->targets[0].is_lowest;
+    const struct nonlinear *nonlinear = &search->infer->search->nonlinear;
+    struct attempt *attempts = infer_array(search->infer, search->n_asked, sizeof *attempts);
+    size_t n = 0;
+    TRY(infer_memory(search->infer));
+    for (size_t i = 0; i < search->n_asked && nonlinear->n > 0; i++) {
+        struct target *s = &search->targets[i];
+        if (s->is_lowest || s->status != PARITAS_FIT_CONVERGED) continue;
+        attempts[n].target = s;
+        TRY(signs_move(search->infer, s->parameters, nonlinear->n, nonlinear->parameters,
+                       s->point ? -1.0 : 1.0, &attempts[n++].start));
+    }
+    return search_run_attempts(search, n, attempts);
 }
 
 static paritas_status look(struct search *search)
 {
     struct landscape *landscape = search->profile->landscape;
-    const bool asked = search->infer->starts > 1;
-    if (!may_be_lower(search)) return PARITAS_OK;
+    struct starts starts;
     TRY(mend(search, true));
     if (landscape->several) TRY(carry_minima(search));
     TRY(try_pool(search));
+    search->lowered = false;
+    if (!landscape->free_searched) TRY(hold_and_free(search));
+    TRY(starts_plan(search, &starts));
     TRY(signs_flip(search));
-    if (landscape->checked && !landscape->surprised && !search->is_small && !asked)
-        return search_leave_unconverged(search);
-    landscape->checked = true;
-    TRY(check(search));
-    landscape->surprised = landscape->surprised || search->lowered;
-    const bool rounds =
-        asked || landscape->surprised || (search->is_small && (search->met_new || search->dead_end));
-    TRY(signs_flip(search));
-    if (!rounds) return search_leave_unconverged(search);
-    search->infer->search->suspicious = true;
-    return run_rounds(search);
+    TRY(move_together(search));
+    TRY(starts_run_first(search, &starts));
+    TRY(share_ends(search));
+    TRY(starts_run_rest(search, &starts));
+    TRY(share_ends(search));
+    search->infer->search->suspicious = search->infer->search->suspicious || search->lowered;
+    return search_leave_unconverged(search);
 }
 
 static void keep_minima(struct search *search)
@@ -477,7 +267,7 @@ static void keep_minima(struct search *search)
     struct minimum_search *all = search->infer->search;
     landscape_take(search);
     all->suspicious = all->suspicious || search->profile->landscape->several;
-    for (size_t i = 0; i < search->n; i++)
+    for (size_t i = 0; i < search->n_asked; i++)
         for (size_t k = 0;
              k < search_minima_within(&search->targets[i]) && search->profile->landscape->several; k++)
             put_in_pool(all, search->targets[i].ends[k].parameters);
@@ -492,10 +282,11 @@ static paritas_status search_fits(struct infer *infer, struct infer_profile *pro
     TRY(search_open(infer, profile, n, points, &search));
     if (looks) {
         TRY(signs_find_nonlinear(infer, largest_tested(&search), &infer->search->nonlinear));
-        if (has_signs(&search)) TRY(look(&search));
+        if (n > 0 || !search.targets[0].is_lowest) TRY(look(&search));
     } else {
         TRY(mend(&search, false));
         if (profile->landscape->several) TRY(carry_minima(&search));
+        TRY(try_pool(&search));
         TRY(search_leave_unconverged(&search));
     }
     TRY(search_kinks(&search));
@@ -507,7 +298,8 @@ paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *p
                                     struct infer_point *const *points)
 {
     if (infer->starts == 1 || !profile->landscape) return PARITAS_OK;
-    bool wanted = profile->landscape->several || paritas_model_frozen(infer->model)->kinked;
+    bool wanted = profile->landscape->several || paritas_model_frozen(infer->model)->kinked ||
+                  profile->landscape->shared < infer->search->n_pool;
     for (size_t i = 0; i < n; i++) wanted = wanted || points[i]->status != PARITAS_FIT_CONVERGED;
     return wanted ? search_fits(infer, profile, n, points, false) : PARITAS_OK;
 }
@@ -518,23 +310,17 @@ paritas_status minimum_search_run(struct infer *infer, struct infer_profile *pro
     if (infer->starts == 1) return PARITAS_OK;
     TRY(learn(infer));
     TRY(landscape_open(infer, profile));
-    const size_t most = search_model_is_small(infer) ? SEARCHED_MOST : SEARCHED_LARGE;
-    if (n <= most || infer->starts > 1) return search_fits(infer, profile, n, points, true);
+    const bool all = search_model_is_small(infer) || infer->starts > 1;
+    if (n <= ANCHORS_MOST || (all && n <= TOGETHER_MOST)) return search_fits(infer, profile, n, points, true);
+    if (all) {
+        for (size_t i = 0; i < n; i += TOGETHER_MOST)
+            TRY(search_fits(infer, profile, n - i < TOGETHER_MOST ? n - i : TOGETHER_MOST, points + i, true));
+        return minimum_search_carry(infer, profile, n, points);
+    }
     /* minima move continuously: of many fits some are searched, and the others hear of what they found */
-    struct infer_point *some[SEARCHED_MOST];
-    for (size_t k = 0; k < most; k++) some[k] = points[k * (n - 1) / (most - 1)];
-    TRY(search_fits(infer, profile, most, some, true));
-    return minimum_search_carry(infer, profile, n, points);
-}
-
-paritas_status minimum_search_each(struct infer *infer, struct infer_profile *profile, size_t n,
-                                   struct infer_point *const *points)
-{
-    if (infer->starts == 1) return PARITAS_OK;
-    if (n <= SEARCHED_MOST || infer->starts > 1 || !search_model_is_small(infer))
-        return minimum_search_run(infer, profile, n, points);
-    for (size_t i = 0; i < n; i += SEARCHED_MOST)
-        TRY(minimum_search_run(infer, profile, n - i < SEARCHED_MOST ? n - i : SEARCHED_MOST, points + i));
+    struct infer_point *some[ANCHORS_MOST];
+    for (size_t k = 0; k < ANCHORS_MOST; k++) some[k] = points[k * (n - 1) / (ANCHORS_MOST - 1)];
+    TRY(search_fits(infer, profile, ANCHORS_MOST, some, true));
     return minimum_search_carry(infer, profile, n, points);
 }
 

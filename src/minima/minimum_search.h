@@ -9,10 +9,6 @@
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points);
 
-/* The same for answers that are read one by one. Of a small model each is searched, not only some. */
-paritas_status minimum_search_each(struct infer *infer, struct infer_profile *profile, size_t n,
-                                   struct infer_point *const *points);
-
 /* Carries the minima that a search of the profile has met to these fits. Nothing, where there is one each. */
 paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
                                     struct infer_point *const *points);

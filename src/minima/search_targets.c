@@ -4,6 +4,7 @@
 #include "fit/family.h"
 #include "fit/launch.h"
 #include "minima/conditional_fits.h"
+#include "minima/gauss_newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,9 +14,7 @@
 #define LEAST_TOGETHER 8
 #define SMALL_PARAMETERS 32
 #define FIRST_ITERATIONS 4 /* then fits on their way to a known minimum are given up */
-#define NEXT_ITERATIONS 20 /* of large models: then fits that are HOPELESS above the lowest are given up */
-#define HOPELESS 25.0
-#define LAST_ITERATIONS 200
+#define LAST_ITERATIONS 60
 #define NEAR_LEVEL 1.0 /* in twice the NLL */
 #define NEAR_POINT 0.3 /* widths, errors */
 
@@ -80,6 +79,7 @@ paritas_status search_open(struct infer *infer, struct infer_profile *profile, s
     *search = (struct search){.infer = infer, .profile = profile, .n = 1 + n, .n_asked = 1 + n};
     search->same = fmax(same_minimum(infer->context), LOWER);
     search->is_small = search_model_is_small(infer);
+    search->approaches = !search->is_small && infer->starts == 0 && gauss_newton_serves(infer);
     search->targets = infer_array(infer, search->n + AUXILIARY_MOST, sizeof *search->targets);
     TRY(infer_memory(infer));
     search->targets[0] = (struct target){.status = profile->result.status,
@@ -138,13 +138,11 @@ static void note_elsewhere(const struct search *search, const struct target *s,
 static void take_end(struct search *search, struct target *s, const paritas_fit_result *found,
                      const double *parameters)
 {
-    bool is_new = false;
+    bool is_new;
+    s->n_tried++;
+    s->n_ended += found->status == PARITAS_FIT_CONVERGED;
     if (found->status == PARITAS_FIT_CONVERGED)
         note_end(search, s, (struct end){found->twice_nll, parameters, false}, &is_new);
-    else
-        search->dead_end = true;
-    search->n_lost += found->status != PARITAS_FIT_CONVERGED;
-    search->met_new = search->met_new || (is_new && found->twice_nll <= s->twice_nll + MINIMA_WITHIN);
     note_elsewhere(search, s, found, parameters);
     note_unconverged(s, found->status, found->twice_nll, parameters);
     if (!is_better(s, found, search->same)) return;
@@ -234,10 +232,8 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
         runs[i] = (struct run){i, rows + i * p};
         put_start(search, &attempts[i], runs[i].point);
     }
-    const bool gives_up = search->gives_up && !search->is_small;
-    const unsigned limits[] = {FIRST_ITERATIONS, gives_up ? NEXT_ITERATIONS : LAST_ITERATIONS,
-                               LAST_ITERATIONS};
-    const size_t stages = gives_up ? 3 : 2;
+    const unsigned limits[] = {FIRST_ITERATIONS, LAST_ITERATIONS};
+    const size_t stages = sizeof limits / sizeof *limits;
     for (size_t stage = 0; stage < stages && n > 0; stage++) {
         double *fitted = infer_reals(infer, n, p);
         size_t left = 0;
@@ -246,10 +242,12 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
         for (size_t i = 0; i < n; i++) {
             struct target *s = attempts[runs[i].attempt].target;
             if (stage + 1 < stages && is_on_its_way(search, &results[i], limits[stage])) {
-                const bool hopeless = stage == 1 && results[i].twice_nll > s->twice_nll + HOPELESS;
-                search->n_lost += hopeless;
-                if (!hopeless && !is_on_the_way(search, s, results[i].twice_nll, fitted + i * p))
+                if (!is_on_the_way(search, s, results[i].twice_nll, fitted + i * p)) {
                     runs[left++] = (struct run){runs[i].attempt, fitted + i * p};
+                } else {
+                    s->n_tried++;
+                    s->n_ended++;
+                }
                 continue;
             }
             take_end(search, s, &results[i], fitted + i * p);
@@ -257,6 +255,37 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
         n = left;
     }
     return PARITAS_OK;
+}
+
+/* By Fisher's matrix. What does not go to a known minimum stays, at its end. */
+paritas_status search_approach(const struct search *search, size_t *n, struct attempt *attempts)
+{
+    struct infer *infer = search->infer;
+    struct gauss_fit *fits = infer_array(infer, *n + 1, sizeof *fits);
+    size_t left = 0;
+    TRY(infer_memory(infer));
+    for (size_t k = 0; k < *n; k++) {
+        const struct target *s = attempts[k].target;
+        double *point = infer_reals(infer, infer->n_parameters, 1);
+        TRY(infer_memory(infer));
+        put_start(search, &attempts[k], point);
+        fits[k] = (struct gauss_fit){.fixed = s->fixed, .inside = s->parameters, .point = point};
+        for (size_t j = 0; j < s->n_ends && j < GAUSS_KNOWN_MOST; j++, fits[k].n_known++) {
+            fits[k].known[j] = s->ends[j].parameters;
+            fits[k].known_nll[j] = s->ends[j].twice_nll;
+        }
+    }
+    TRY(gauss_newton_run(infer, search->profile->data, *n, fits));
+    for (size_t k = 0; k < *n; k++)
+        if (!fits[k].goes_to_known) attempts[left++] = (struct attempt){attempts[k].target, fits[k].point};
+    *n = left;
+    return PARITAS_OK;
+}
+
+paritas_status search_carry_attempts(struct search *search, size_t n, struct attempt *attempts)
+{
+    if (search->approaches) TRY(search_approach(search, &n, attempts));
+    return search_run_attempts(search, n, attempts);
 }
 
 /* ---- answers ---- */

@@ -5,7 +5,7 @@
 
 #define MINIMA_WITHIN 25.0 /* of the lowest, in twice the NLL: minima further above change no answer */
 #define ENDS_MOST 8        /* minima of a fit that are remembered, the lowest ones */
-#define AUXILIARY_MOST 3
+#define AUXILIARY_MOST 5
 
 struct end {
     double twice_nll;
@@ -19,13 +19,14 @@ struct target {
     unsigned char *fixed;
     paritas_fit_status status;
     double twice_nll;
-    const double *parameters, *flipped, *mirrored; /* the points whose neighbours were tried */
+    const double *parameters, *flipped; /* the point whose neighbours were tried */
     struct end unconverged;                        /* the lowest; parameters NULL: none */
     paritas_fit_status unconverged_status;
     bool lower;                 /* than at the beginning */
     bool is_lowest;             /* no point can be lower */
     struct end ends[ENDS_MOST]; /* different minima, ascending */
     size_t n_ends;
+    size_t n_tried, n_ended; /* attempts; those that converged or went to a known minimum */
 };
 
 /* All fits of one data set. */
@@ -38,12 +39,9 @@ struct search {
     struct infer_point auxiliary[AUXILIARY_MOST];
     double same;   /* in twice the NLL */
     bool is_small; /* the model: its fits cost little */
-    bool gives_up; /* set by the caller: fits from far starts that stay far above the lowest are given up */
+    bool approaches; /* its starts by Fisher's matrix first */
     /* of the attempts since the caller cleared them */
-    bool lowered;  /* an answer */
-    bool met_new;  /* a minimum that was not known, within MINIMA_WITHIN */
-    bool dead_end; /* a fit did not converge */
-    size_t n_lost; /* fits that were given up, or did not converge */
+    bool lowered; /* an answer */
 };
 
 /* A fit of `target` from a further start; the values of its point are its own. */
@@ -62,6 +60,12 @@ paritas_status search_add_auxiliary(struct search *search, double value);
 
 /* Fits all attempts at once. Lower ends become the targets' answers. */
 paritas_status search_run_attempts(struct search *search, size_t n, const struct attempt *attempts);
+
+/* The first part of *n attempts by Fisher's matrix (gauss_newton.h), where search->approaches. Leaves those in
+ * the list that do not go to a known minimum, from where they are. */
+paritas_status search_approach(const struct search *search, size_t *n, struct attempt *attempts);
+/* Attempts from minima of fits nearby, which Fisher's matrix follows where Newton's method leaves them. */
+paritas_status search_carry_attempts(struct search *search, size_t n, struct attempt *attempts);
 
 /* Continues from lower points where fits did not converge. If one stays, it is the answer, with its status:
  * no minimum above a known point is told as the lowest. */

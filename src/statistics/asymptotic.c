@@ -151,7 +151,7 @@ static paritas_status search_read(struct asymptotic *a, size_t n, struct infer_p
         fits[i].unread = fits[i].unread && !now;
         read = read || now;
     }
-    return read ? infer_each_point(a->infer, n, fits) : PARITAS_OK;
+    return read ? infer_points(a->infer, n, fits) : PARITAS_OK;
 }
 
 static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
@@ -166,7 +166,7 @@ static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptoti
         fits[n + i] = infer_point_at(infer, &a->asimov, points[i].mu);
         if (a->other.data) fits[2 * n + i] = infer_point_at(infer, &a->other, points[i].mu);
     }
-    TRY(infer_each_point(infer, n_fits, fits));
+    TRY(infer_points(infer, n_fits, fits));
     TRY(search_read(a, n, fits));
     TRY(cancelling_note(infer, n, fits));
     if (slopes) TRY(infer_slopes(infer, 2 * n, fits));

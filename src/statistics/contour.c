@@ -229,7 +229,7 @@ static paritas_status search_edges(struct search *s, size_t *open)
     }
     *open = 0;
     if (n == 0) return PARITAS_OK;
-    TRY(minimum_search_each(s->infer, &s->profile, n, points));
+    TRY(minimum_search_run(s->infer, &s->profile, n, points));
     for (size_t i = 0; i < s->n; i++) {
         struct ray *ray = &s->rays[i];
         if (!ray->point.profile || !(ray->point.twice_nll < before[i])) continue;

@@ -347,7 +347,7 @@ static paritas_status search_crossings(struct search *s, bool *lower)
         if (is_missed(&s->sides[k]) && next->profile && next->value[0] != last->value[0]) points[n++] = next;
     }
     for (size_t i = 0; i < n; i++) before[i] = points[i]->twice_nll;
-    TRY(minimum_search_each(s->infer, &s->profile, n, points));
+    TRY(minimum_search_run(s->infer, &s->profile, n, points));
     check_fit(s, s->profile.parameters[s->request->parameter], s->profile.result.status,
               s->profile.result.twice_nll);
     for (size_t i = 0; i < n; i++)

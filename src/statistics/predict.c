@@ -2,10 +2,30 @@
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "minima/domain.h"
+#include "minima/lowest_points.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A lower minimum with the parameter of interest at mu than the fit's: then the fit is repeated from there. */
+static paritas_status look_lower(struct infer *infer, double mu, const paritas_job *job,
+                                 paritas_fit_result *result, double *point)
+{
+    struct infer_profile profile = {.data = infer->base.data};
+    paritas_job again = *job;
+    if (infer->starts == 1) return PARITAS_OK;
+    TRY(infer_free_fit(infer, &profile));
+    struct infer_point tested = infer_point_at(infer, &profile, mu);
+    tested.place = true;
+    TRY(infer_points(infer, 1, &tested));
+    if (tested.status != PARITAS_FIT_CONVERGED ||
+        tested.twice_nll >= result->twice_nll - same_minimum(infer->context))
+        return PARITAS_OK;
+    again.start = tested.parameters;
+    return fit_run(infer->context, infer->model, NULL, 1, &again,
+                   &(paritas_fit_answers){.results = result, .parameters = point});
+}
 
 static paritas_status make_asimov_data(struct infer *infer, double mu, paritas_fit_result *result,
                                        double *data)
@@ -16,7 +36,7 @@ static paritas_status make_asimov_data(struct infer *infer, double mu, paritas_f
     char fit[256];
     TRY(infer_memory(infer));
     if (infer->n_pois == 0) return paritas_refuse(infer->context, "the model has no parameter of interest");
-    const size_t poi = infer->pois[0];
+    const size_t poi = infer->poi = infer->pois[0];
     memcpy(start, infer->base.start, n * sizeof *start);
     memcpy(fixed, infer->base.fixed, n * sizeof *fixed);
     start[poi] = mu;
@@ -26,6 +46,7 @@ static paritas_status make_asimov_data(struct infer *infer, double mu, paritas_f
     job.fixed = fixed;
     TRY(fit_run(infer->context, infer->model, NULL, 1, &job,
                 &(paritas_fit_answers){.results = result, .parameters = point}));
+    TRY(look_lower(infer, mu, &job, result, point));
     TRY(infer_judge_place(infer, (ptrdiff_t)poi, point, &result->status));
     snprintf(fit, sizeof fit, "Asimov data: the fit with %s = %.6g",
              paritas_model_parameter_name(infer->model, poi), mu);

@@ -71,7 +71,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
     }
     const double *best = profile->parameters;
     infer->told_unfinished = true; /* a repeated ranking has fits of its own to tell about */
-    TRY(infer_each_point(infer, n_points, points));
+    TRY(infer_points(infer, n_points, points));
     infer->told_unfinished = false;
     *lower_found = profile->parameters != best;
     if (!*lower_found) TRY(fit_notes_points(infer, n_points, points));
