@@ -14,7 +14,8 @@
 #define LEAST_TOGETHER 8
 #define SMALL_PARAMETERS 32
 #define FIRST_ITERATIONS 4 /* then fits on their way to a known minimum are given up */
-#define LAST_ITERATIONS 60
+#define LAST_ITERATIONS 200
+#define LARGE_ITERATIONS 60 /* the last of a large model: those that take longer hardly end */
 #define NEAR_LEVEL 1.0 /* in twice the NLL */
 #define NEAR_POINT 0.3 /* widths, errors */
 
@@ -135,9 +136,10 @@ static void note_elsewhere(const struct search *search, const struct target *s,
         s->point->elsewhere = parameters;
 }
 
-static void take_end(struct search *search, struct target *s, const paritas_fit_result *found,
+static void take_end(struct search *search, const struct attempt *attempt, const paritas_fit_result *found,
                      const double *parameters)
 {
+    struct target *s = attempt->target;
     bool is_new;
     s->n_tried++;
     s->n_ended += found->status == PARITAS_FIT_CONVERGED;
@@ -149,6 +151,7 @@ static void take_end(struct search *search, struct target *s, const paritas_fit_
     s->status = found->status;
     s->twice_nll = found->twice_nll;
     s->parameters = parameters;
+    s->start = attempt->start;
     s->lower = search->lowered = true;
 }
 
@@ -232,7 +235,7 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
         runs[i] = (struct run){i, rows + i * p};
         put_start(search, &attempts[i], runs[i].point);
     }
-    const unsigned limits[] = {FIRST_ITERATIONS, LAST_ITERATIONS};
+    const unsigned limits[] = {FIRST_ITERATIONS, search->is_small ? LAST_ITERATIONS : LARGE_ITERATIONS};
     const size_t stages = sizeof limits / sizeof *limits;
     for (size_t stage = 0; stage < stages && n > 0; stage++) {
         double *fitted = infer_reals(infer, n, p);
@@ -250,7 +253,7 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
                 }
                 continue;
             }
-            take_end(search, s, &results[i], fitted + i * p);
+            take_end(search, &attempts[runs[i].attempt], &results[i], fitted + i * p);
         }
         n = left;
     }
@@ -321,15 +324,26 @@ paritas_status search_leave_unconverged(struct search *search)
     return PARITAS_OK;
 }
 
-static paritas_status give_free_fit(struct search *search, const struct target *s)
+/* The free fit with errors, from a point; `to` stays if it ends higher. */
+static paritas_status fit_freely(struct search *search, const double *start, const struct target *s,
+                                 struct infer_profile *to)
 {
     struct infer_profile again = *search->profile;
-    again.start = s->parameters;
+    again.start = start;
     TRY(infer_free_fit(search->infer, &again));
     again.start = search->profile->start;
-    if (again.result.twice_nll <= s->twice_nll + search->same ||
-        search->profile->result.status != PARITAS_FIT_CONVERGED)
-        *search->profile = again;
+    if (again.result.twice_nll <= s->twice_nll + search->same) *to = again;
+    return PARITAS_OK;
+}
+
+/* A fit that starts at an edge of the domain may stay there without an end, where the one before had one. */
+static paritas_status give_free_fit(struct search *search, const struct target *s)
+{
+    struct infer_profile found = {.result.twice_nll = HUGE_VAL};
+    TRY(fit_freely(search, s->parameters, s, &found));
+    if (s->status == PARITAS_FIT_CONVERGED && found.result.status != PARITAS_FIT_CONVERGED && s->start)
+        TRY(fit_freely(search, s->start, s, &found));
+    if (found.parameters) *search->profile = found;
     return PARITAS_OK;
 }
 

@@ -20,6 +20,7 @@ struct target {
     paritas_fit_status status;
     double twice_nll;
     const double *parameters, *flipped; /* the point whose neighbours were tried */
+    const double *start;                /* where the fit started; NULL: as the usual one */
     struct end unconverged;                        /* the lowest; parameters NULL: none */
     paritas_fit_status unconverged_status;
     bool lower;                 /* than at the beginning */
