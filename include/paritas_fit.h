@@ -55,8 +55,8 @@ typedef enum paritas_parameter_state {
     OTHER(S, const double *, upper, "parameter_count")                                                       \
     OTHER(S, const unsigned char *, fixed, "parameter_count")                                                \
     OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",        \
-           "starts of each fit, of which the lowest minimum counts; 0: one; statistics add more at signs "   \
-           "of several minima")                                                                              \
+           "starts of each fit, of which the lowest minimum counts; 0: as many as meet a minimum that one "  \
+           "start in fifty leads to, with 95 %; of a batch of fits one each")                                                                              \
     OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",       \
            "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")         \
     OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                        \
@@ -155,6 +155,10 @@ typedef struct paritas_fit_answers {
 
 /* Runs n fits. Results depend on (model, data, options, precision) alone. The covariance is twice the inverse
  * of the exact Hessian of twice the NLL at the returned point, on the free parameters. `options` may be NULL.
+ *
+ * With n = 1 and job.starts = 0, further starts look for a lower minimum, as statistics do. If one is met the
+ * fit is repeated from there. Fits of a batch, other minimisers and fits with a limit of iterations have one
+ * start.
  *
  * With job.starts = N the lowest minimum of N fits answers. The first fit has the job's start. The others
  * start at random around it, start k at the same point for any N. A fit that failed below the lowest minimum

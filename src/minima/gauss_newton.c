@@ -264,9 +264,9 @@ static paritas_status find_steps(struct solver *s, size_t n, struct trial **list
         s->jacobian = jacobians + k * s->n_main * s->p;
         trial->length = 1.0;
         trial->open = find_step(s, trial) && trial->decrease > AT_END;
-        for (size_t j = 0; isfinite(trial->decrease) && j < fit->n_known && !fit->goes_to_known; j++)
-            fit->goes_to_known = goes_to(s, trial, fit->known[j], fit->known_nll[j]);
-        trial->open = trial->open && !fit->goes_to_known;
+        for (size_t j = 0; isfinite(trial->decrease) && j < fit->n_known && fit->goes_to < 0; j++)
+            if (goes_to(s, trial, fit->known[j], fit->known_nll[j])) fit->goes_to = (ptrdiff_t)j;
+        trial->open = trial->open && fit->goes_to < 0;
     }
     return PARITAS_OK;
 }
@@ -347,11 +347,13 @@ static paritas_status run_together(struct infer *infer, const double *data, size
         s.y = s.b + s.p;
         s.held = s.y + s.bins;
         for (size_t i = 0; i < s.p; i++) s.variance[i] = variance_of(infer, i);
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
+            fits[k].goes_to = -1;
             trials[k] = (struct trial){.fit = &fits[k],
                                        .gradient = rows + 3 * k * s.p,
                                        .step = rows + (3 * k + 1) * s.p,
                                        .moved = rows + (3 * k + 2) * s.p};
+        }
         status = run(&s, n, trials);
     }
     arena_free(&s.arena);

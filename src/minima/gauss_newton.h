@@ -16,7 +16,7 @@ struct gauss_fit {
     const double *known[8];
     double known_nll[8]; /* twice */
     double twice_nll;    /* answers: at the end */
-    bool goes_to_known;  /* the next step would end in a known minimum */
+    ptrdiff_t goes_to;   /* the known minimum in which the next step would end; -1: none */
 };
 #define GAUSS_KNOWN_MOST 8
 

@@ -39,6 +39,8 @@ static struct station *station_of(struct landscape *landscape, const struct infe
 void landscape_take(struct search *search)
 {
     struct landscape *landscape = search->profile->landscape;
+    landscape->free_tried += search->targets[0].n_tried;
+    landscape->free_ended += search->targets[0].n_ended;
     for (size_t i = 0; i < search->n; i++) {
         const struct target *s = &search->targets[i];
         const size_t within = search_minima_within(s);

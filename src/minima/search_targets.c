@@ -27,13 +27,15 @@ static bool is_same_point(const struct search *search, const double *a, const do
     return apart < 1e-3;
 }
 
-/* *is_new: no end was as low. */
-static void note_end(const struct search *search, struct target *s, struct end end, bool *is_new)
+static void note_end(const struct search *search, struct target *s, struct end end)
 {
     size_t at = 0;
     while (at < s->n_ends && s->ends[at].twice_nll < end.twice_nll - search->same) at++;
-    *is_new = at == s->n_ends || s->ends[at].twice_nll > end.twice_nll + search->same;
-    if (!*is_new || at == ENDS_MOST) return;
+    if (at < s->n_ends && s->ends[at].twice_nll <= end.twice_nll + search->same) {
+        s->ends[at].count++;
+        return;
+    }
+    if (at == ENDS_MOST) return;
     if (s->n_ends < ENDS_MOST) s->n_ends++;
     memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends - 1 - at) * sizeof s->ends[0]);
     s->ends[at] = end;
@@ -59,17 +61,16 @@ static void note_unconverged(struct target *s, paritas_fit_status status, double
     if (status == PARITAS_FIT_CONVERGED || !isfinite(twice_nll)) return;
     if (s->unconverged.parameters && !(twice_nll < s->unconverged.twice_nll)) return;
     s->unconverged_status = status;
-    s->unconverged = (struct end){twice_nll, parameters, false};
+    s->unconverged = (struct end){.twice_nll = twice_nll, .parameters = parameters};
 }
 
 /* A lower point that an earlier search left without an end is not lost to a minimum above it. */
 static paritas_status put_target(struct search *search, struct target *s)
 {
-    bool is_new;
     s->fixed = infer_fixed_flags(search->infer, s->point);
     TRY(infer_memory(search->infer));
     if (s->status == PARITAS_FIT_CONVERGED)
-        note_end(search, s, (struct end){s->twice_nll, s->parameters, false}, &is_new);
+        note_end(search, s, (struct end){.twice_nll = s->twice_nll, .parameters = s->parameters, .count = 1});
     note_unconverged(s, s->status, s->twice_nll, s->parameters);
     return PARITAS_OK;
 }
@@ -140,11 +141,10 @@ static void take_end(struct search *search, const struct attempt *attempt, const
                      const double *parameters)
 {
     struct target *s = attempt->target;
-    bool is_new;
     s->n_tried++;
     s->n_ended += found->status == PARITAS_FIT_CONVERGED;
     if (found->status == PARITAS_FIT_CONVERGED)
-        note_end(search, s, (struct end){found->twice_nll, parameters, false}, &is_new);
+        note_end(search, s, (struct end){.twice_nll = found->twice_nll, .parameters = parameters, .count = 1});
     note_elsewhere(search, s, found, parameters);
     note_unconverged(s, found->status, found->twice_nll, parameters);
     if (!is_better(s, found, search->same)) return;
@@ -169,8 +169,16 @@ static bool is_on_its_way(const struct search *search, const paritas_fit_result 
            (search->is_small && found->status == PARITAS_FIT_NON_FINITE && found->iterations >= limit);
 }
 
+/* Its end is known. */
+static void note_given_up(struct target *s, size_t end)
+{
+    s->n_tried++;
+    s->n_ended++;
+    s->ends[end].count++;
+}
+
 /* Near a known end of the target, and hardly above it? Scales: widths, errors. */
-static bool is_on_the_way(const struct search *search, const struct target *s, double twice_nll,
+static bool is_on_the_way(const struct search *search, struct target *s, double twice_nll,
                           const double *point)
 {
     const struct infer *infer = search->infer;
@@ -183,7 +191,9 @@ static bool is_on_the_way(const struct search *search, const struct target *s, d
                                                : 1.0;
             near = fabs(point[i] - s->ends[k].parameters[i]) <= NEAR_POINT * scale;
         }
-        if (near) return true;
+        if (!near) continue;
+        note_given_up(s, k);
+        return true;
     }
     return false;
 }
@@ -245,12 +255,8 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
         for (size_t i = 0; i < n; i++) {
             struct target *s = attempts[runs[i].attempt].target;
             if (stage + 1 < stages && is_on_its_way(search, &results[i], limits[stage])) {
-                if (!is_on_the_way(search, s, results[i].twice_nll, fitted + i * p)) {
+                if (!is_on_the_way(search, s, results[i].twice_nll, fitted + i * p))
                     runs[left++] = (struct run){runs[i].attempt, fitted + i * p};
-                } else {
-                    s->n_tried++;
-                    s->n_ended++;
-                }
                 continue;
             }
             take_end(search, &attempts[runs[i].attempt], &results[i], fitted + i * p);
@@ -279,8 +285,12 @@ paritas_status search_approach(const struct search *search, size_t *n, struct at
         }
     }
     TRY(gauss_newton_run(infer, search->profile->data, *n, fits));
-    for (size_t k = 0; k < *n; k++)
-        if (!fits[k].goes_to_known) attempts[left++] = (struct attempt){attempts[k].target, fits[k].point};
+    for (size_t k = 0; k < *n; k++) {
+        if (fits[k].goes_to >= 0)
+            note_given_up(attempts[k].target, (size_t)fits[k].goes_to);
+        else
+            attempts[left++] = (struct attempt){attempts[k].target, fits[k].point};
+    }
     *n = left;
     return PARITAS_OK;
 }

@@ -11,6 +11,7 @@ struct end {
     double twice_nll;
     const double *parameters; /* in the arena */
     bool shared;              /* other fits started there */
+    size_t count;             /* fits that went there */
 };
 
 /* A fit: the free one, or a point's. */

@@ -438,7 +438,8 @@ static void print_pois(struct session *session, const struct fitted *fitted)
         describe_bound(session, session->pois[k], fitted->states[session->pois[k]]);
 }
 
-static void print_starts(struct text *out, const paritas_fit_starts *starts, double answer)
+/* `numbered`: the user asked for so many starts, which have numbers. */
+static void print_starts(struct text *out, const paritas_fit_starts *starts, bool numbered, double answer)
 {
     text_format(out, "%zu of %zu starts converged, into %zu%s %s: ", starts->converged, starts->n,
                 starts->n_minima, starts->n_minima == PARITAS_FIT_MINIMA_MOST ? " or more" : "",
@@ -447,6 +448,8 @@ static void print_starts(struct text *out, const paritas_fit_starts *starts, dou
         text_format(out, "none to choose\n");
     else if (starts->best_start == 0)
         text_format(out, "none lower than that of the suggested start\n");
+    else if (!numbered)
+        text_format(out, "the lowest is %.3g below that of the suggested start\n", starts->gain);
     else if (isnan(starts->gain))
         text_format(out, "start %zu won, the suggested start did not converge\n", starts->best_start);
     else
@@ -503,7 +506,7 @@ static void write_text(struct session *session, const void *result)
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     outside_print(out, &fitted->outside);
     edge_print(out, &fitted->edge);
-    if (fitted->starts.n > 1) print_starts(out, &fitted->starts, r->twice_nll);
+    if (fitted->starts.n > 1) print_starts(out, &fitted->starts, session->job.starts > 1, r->twice_nll);
     if (session->n_pois > 1)
         print_pois(session, fitted);
     else if (poi_name(session))

@@ -1,0 +1,56 @@
+/* lowest_fit.c: the search behind a single fit. */
+#include "minima/lowest_fit.h"
+#include "fit/family.h"
+#include "minima/landscape.h"
+#include "minima/lowest_points.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the starts of the free fit met. */
+static void put_found(const struct infer_profile *profile, const paritas_fit_result *usual,
+                      paritas_fit_starts *found)
+{
+    const struct landscape *landscape = profile->landscape;
+    const struct station *free = NULL;
+    for (size_t i = 0; landscape && i < landscape->n; i++)
+        if (landscape->stations[i].k == 0) free = &landscape->stations[i];
+    if (!free || free->n < 2) return;
+    *found = (paritas_fit_starts){.size = sizeof *found,
+                                  .n = 1 + landscape->free_tried,
+                                  .converged = 1 + landscape->free_ended,
+                                  .gain = usual->twice_nll - profile->result.twice_nll,
+                                  .n_minima = free->n,
+                                  .lower_known.twice_nll = (double)NAN};
+    for (size_t k = 0; k < free->n; k++)
+        found->minima[k] = (paritas_fit_minimum){free->ends[k].twice_nll, free->ends[k].count};
+    found->spread = free->ends[free->n - 1].twice_nll - free->ends[0].twice_nll;
+    found->best_start = found->gain > PARITAS_SAME_MINIMUM ? 1 : 0;
+}
+
+static paritas_status look(struct infer *infer, const paritas_fit_result *usual, double *start, bool *lower,
+                           paritas_fit_starts *found)
+{
+    struct infer_profile profile = {.data = infer->base.data};
+    const ptrdiff_t poi = paritas_model_frozen(infer->model)->poi;
+    TRY(infer_keep_bounds(infer, true));
+    if (poi >= 0 && !infer->base.fixed[poi]) infer->poi = (size_t)poi;
+    TRY(infer_lowest_free_fit(infer, &profile));
+    put_found(&profile, usual, found);
+    *lower = profile.result.status == PARITAS_FIT_CONVERGED &&
+             !(profile.result.twice_nll >= usual->twice_nll - same_minimum(infer->context));
+    if (*lower) memcpy(start, profile.parameters, infer->n_parameters * sizeof *start);
+    return PARITAS_OK;
+}
+
+paritas_status lowest_fit_look(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                               const paritas_fit_result *usual, double *start, bool *lower,
+                               paritas_fit_starts *found)
+{
+    struct infer infer;
+    *lower = false;
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = look(&infer, usual, start, lower, found);
+    infer_close(&infer);
+    return status;
+}
