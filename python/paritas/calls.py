@@ -36,7 +36,7 @@ class Keywords(FitKeywords, total=False):
 
 
 class ProfileKeywords(Keywords, total=False):
-    #: fits behind each number; 1: the usual start alone; 0: more where there are signs of several minima
+    #: fits behind each number; 1: the usual start alone; 0: as many as the lowest minimum needs
     starts: int
 
 

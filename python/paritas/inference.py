@@ -3,7 +3,7 @@ arXiv:1007.1727).
 
 All take the keywords of `paritas.fit`. Tests, limits, significances, scans and rankings make several fits:
 `starts=N` makes each from N starts, of a ranking the free one, 1 from the usual start alone. 0, the default,
-makes more where there are signs of several minima."""
+makes as many as the lowest minimum needs (docs/contract.md)."""
 
 from __future__ import annotations
 

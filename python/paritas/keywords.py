@@ -50,7 +50,7 @@ _DESCRIBED = {
     "fixed": "names, values by name, or an array (parameters,) of flags",
     "data": "array (main + auxiliary,): counts, then auxiliary data; None: observed",
     "max_iterations": "of each fit; 0: the default of the minimizer, 200 for newton",
-    "starts": "starts of each fit; 1: only the usual one; 0: more at signs of several minima",
+    "starts": "starts of each fit; 1: only the usual one; 0: as many as the lowest minimum needs",
     "poi": "name of the parameter of interest; None: the model's",
     "fix_aux": "keep auxiliary data as observed",
     "shard": "(i, n): draw part i, from 1, of n",

@@ -10,17 +10,17 @@
 #include <math.h>
 #include <string.h>
 
-#define BINS_MOST 256       /* their matrix costs the square */
-#define ITERATIONS_MOST 10  /* what is not near an end then, Newton's method serves better */
-#define TRIALS_MOST 7       /* of a step */
-#define SHORTER 0.4         /* from trial to trial */
-#define DRAWN 0.85          /* of the way to the domain that is left */
+#define BINS_MOST 256      /* their matrix costs the square */
+#define ITERATIONS_MOST 10 /* what is not near an end then, Newton's method serves better */
+#define TRIALS_MOST 7      /* of a step */
+#define SHORTER 0.4        /* from trial to trial */
+#define DRAWN 0.85         /* of the way to the domain that is left */
 #define DRAWS_MOST 30
-#define LEAST_RATE 1e-3     /* of Fisher's matrix: an empty bin has no information */
-#define FREE_VARIANCE 1e6   /* of parameters without a constraint */
-#define NEAR 0.2            /* a known minimum: in half squared errors, and in twice the NLL */
-#define READS 1.0           /* twice the NLL: a step that promises less tells the end */
-#define AT_END 1e-3         /* the same: Newton's method takes a step or two more */
+#define LEAST_RATE 1e-3              /* of Fisher's matrix: an empty bin has no information */
+#define FREE_VARIANCE 1e6            /* of parameters without a constraint */
+#define NEAR 0.2                     /* a known minimum: in half squared errors, and in twice the NLL */
+#define READS 1.0                    /* twice the NLL: a step that promises less tells the end */
+#define AT_END 1e-3                  /* the same: Newton's method takes a step or two more */
 #define ELEMENTS_TOGETHER (1u << 20) /* of Jacobians in memory at once */
 
 struct trial {
@@ -35,7 +35,8 @@ struct solver {
     const double *data;
     struct arena arena;
     size_t p, bins, n_main;
-    size_t *used; /* the main data that count */
+    size_t *used;                   /* the main data that count */
+    const double *templates;        /* a data row for each fit; NULL: the model has none */
     const double *rates, *jacobian; /* of the fit in hand: n_main; n_main rows of p */
     double *across;                 /* p rows of bins: the Jacobian, turned */
     double *variance, *b, *matrix, *y, *held;
@@ -46,7 +47,7 @@ bool gauss_newton_serves(const struct infer *infer)
 {
     const struct frozen *model = paritas_model_frozen(infer->model);
     size_t bins = 0;
-    if (model->no_expectation || model->n_templates > 0 || !model->family->expected_jacobian) return false;
+    if (model->no_expectation || !model->family->expected_jacobian) return false;
     for (size_t i = 0; i < model->n_main; i++) {
         if (frozen_is_masked(model, i)) continue;
         if (!frozen_counts(model, i) || model->family->precision(model, i) > 0.0) return false;
@@ -132,8 +133,7 @@ static bool put_step(struct solver *s, const double *gradient, double *step)
     for (size_t i = 0; i < s->p; i++) {
         if (!s->moves[i]) continue;
         s->b[i] = -0.5 * gradient[i] - along(s, i, s->held);
-        for (size_t b = 0; b < s->bins; b++)
-            s->y[b] += s->across[i * s->bins + b] * s->variance[i] * s->b[i];
+        for (size_t b = 0; b < s->bins; b++) s->y[b] += s->across[i * s->bins + b] * s->variance[i] * s->b[i];
     }
     put_matrix(s);
     if (!cholesky(s->bins, s->matrix)) return false;
@@ -254,8 +254,9 @@ static paritas_status find_steps(struct solver *s, size_t n, struct trial **list
     struct infer *infer = s->infer;
     const size_t n_data = infer->n_data;
     for (size_t k = 0; k < n; k++) memcpy(points + k * s->p, list[k]->fit->point, s->p * sizeof *points);
-    TRY(family_expected_data(infer->context, infer->context->host, infer->model, n, points, NULL, expected));
-    TRY(family_expected_jacobian(infer->context, infer->context->host, infer->model, n, points, NULL,
+    TRY(family_expected_data(infer->context, infer->context->host, infer->model, n, points, s->templates,
+                             expected));
+    TRY(family_expected_jacobian(infer->context, infer->context->host, infer->model, n, points, s->templates,
                                  jacobians));
     for (size_t k = 0; k < n; k++) {
         struct trial *trial = list[k];
@@ -279,8 +280,8 @@ static paritas_status take_steps(struct solver *s, size_t n, struct trial **list
         size_t left = 0;
         for (size_t k = 0; k < n; k++)
             for (size_t i = 0; i < s->p; i++)
-                list[k]->moved[i] = infer_bounded(
-                    s->infer, i, list[k]->fit->point[i] + list[k]->length * list[k]->step[i]);
+                list[k]->moved[i] =
+                    infer_bounded(s->infer, i, list[k]->fit->point[i] + list[k]->length * list[k]->step[i]);
         TRY(evaluate(s, n, list, values, gradients));
         for (size_t k = 0; k < n; k++) {
             const double now = list[k]->fit->twice_nll;
@@ -297,6 +298,18 @@ static paritas_status take_steps(struct solver *s, size_t n, struct trial **list
     return PARITAS_OK;
 }
 
+/* The job's templates, once for each fit. */
+static paritas_status repeat_templates(struct solver *s, size_t n)
+{
+    const size_t row = s->infer->n_data;
+    if (paritas_model_template_count(s->infer->model) == 0) return PARITAS_OK;
+    double *rows = arena_array(&s->arena, n, row * sizeof *rows);
+    if (!rows) return paritas_fail_memory(s->infer->context);
+    for (size_t k = 0; k < n; k++) memcpy(rows + k * row, s->infer->base.data, row * sizeof *rows);
+    s->templates = rows;
+    return PARITAS_OK;
+}
+
 static paritas_status run(struct solver *s, size_t n, struct trial *trials)
 {
     struct arena *arena = &s->arena;
@@ -308,6 +321,7 @@ static paritas_status run(struct solver *s, size_t n, struct trial *trials)
            *jacobians = arena_array(arena, n, s->n_main * s->p * sizeof *jacobians);
     if (!list || !values || !gradients || !points || !expected || !jacobians)
         return paritas_fail_memory(s->infer->context);
+    TRY(repeat_templates(s, n));
     TRY(enter(s, n, trials, list, values, gradients));
     for (int iteration = 0; iteration < ITERATIONS_MOST; iteration++) {
         size_t m = 0, going = 0;

@@ -19,13 +19,13 @@ struct station {
 };
 
 struct landscape {
-    bool free_searched; /* the free fit had its starts */
+    bool free_searched;            /* the free fit had its starts */
     size_t free_tried, free_ended; /* of these */
-    bool several;       /* some fit has a second minimum, or had one above its answer */
-    size_t n_others;    /* searched fits that hold other parameters than the one of interest */
-    size_t n_searched;  /* and values of that one */
+    bool several;                  /* some fit has a second minimum, or had one above its answer */
+    size_t n_others;               /* searched fits that hold other parameters than the one of interest */
+    size_t n_searched;             /* and values of that one */
     double searched[SEARCHED_VALUES_MOST];
-    size_t shared;  /* minima of other data that were starts here */
+    size_t shared; /* minima of other data that were starts here */
     size_t n;
     struct station stations[STATIONS_MOST]; /* of as many fits as there is room for */
 };

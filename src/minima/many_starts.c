@@ -435,9 +435,9 @@ static paritas_status fit_and_judge(struct batch *batch, bool several, size_t n,
 static bool is_to_be_searched(const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                               const paritas_fit_result *usual)
 {
-    return n == 1 && jobs[0].starts == 0 && !options->start_is_near && usual->status != PARITAS_FIT_NON_FINITE &&
-           options->minimizer == PARITAS_MINIMIZER_NEWTON && jobs[0].max_iterations == 0 &&
-           options->max_iterations == 0;
+    return n == 1 && jobs[0].starts == 0 && !options->start_is_near &&
+           usual->status != PARITAS_FIT_NON_FINITE && options->minimizer == PARITAS_MINIMIZER_NEWTON &&
+           jobs[0].max_iterations == 0 && options->max_iterations == 0;
 }
 
 /* The fit is repeated from a lower minimum, if the search finds one. */
@@ -486,5 +486,5 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
     TRY(fit_check_starts(context, model, n, jobs));
     TRY(fit_and_judge(&batch, several, n, jobs));
     return is_to_be_searched(&own, n, jobs, batch.answers.results) ? fit_lowest(&batch, several, jobs)
-                                                                  : PARITAS_OK;
+                                                                   : PARITAS_OK;
 }

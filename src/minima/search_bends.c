@@ -18,7 +18,8 @@ static size_t list_members(const struct infer *infer, const struct target *targe
     size_t n = 0;
     for (size_t i = 0; i < infer->n_parameters; i++) {
         const double x = target->parameters[i];
-        if (!target->fixed[i] && infer->widths[i] > 0.0 && x > infer->base.lower[i] && x < infer->base.upper[i])
+        if (!target->fixed[i] && infer->widths[i] > 0.0 && x > infer->base.lower[i] &&
+            x < infer->base.upper[i])
             members[n++] = i;
     }
     return n;
@@ -38,17 +39,15 @@ static paritas_status put_matrix(const struct search *search, const struct targe
     TRY(infer_evaluate(infer, 1, target->parameters, search->profile->data, NULL, NULL, hessian));
     TRY(infer_expected(infer, target->parameters, expected));
     TRY(family_expected_jacobian(infer->context, infer->context->host, infer->model, 1, target->parameters,
-                                 NULL, jacobian));
+                                 infer->base.data, jacobian));
     for (size_t a = 0; a < n; a++)
-        for (size_t b = a; b < n; b++)
-            matrix[a * n + b] = 0.5 * hessian[members[a] * p + members[b]];
+        for (size_t b = a; b < n; b++) matrix[a * n + b] = 0.5 * hessian[members[a] * p + members[b]];
     for (size_t k = 0; k < model->n_main; k++) {
         const double rate = expected[k], weight = data[k] / (rate * rate), *row = jacobian + k * p;
         if (frozen_is_masked(model, k) || !(weight > 0.0)) continue;
         for (size_t a = 0; a < n; a++) {
             const double scaled = weight * row[members[a]];
-            for (size_t b = a; scaled != 0.0 && b < n; b++)
-                matrix[a * n + b] -= scaled * row[members[b]];
+            for (size_t b = a; scaled != 0.0 && b < n; b++) matrix[a * n + b] -= scaled * row[members[b]];
         }
     }
     for (size_t a = 0; a < n; a++) {

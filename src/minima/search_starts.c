@@ -10,15 +10,15 @@
 #include <string.h>
 
 #define STARTS_ALONE 150
-#define STARTS_POOLED 75   /* of a tested value: those to Asimov data serve it, too */
-#define STARTS_STRAIGHT 20 /* where rates hardly bend */
-#define STARTS_BESIDE 25   /* where a value above was searched, and above the tested ones */
-#define STARTS_AGAIN 10    /* of a small model, near searched values */
-#define NEAR_ABOVE 1.6     /* times the value */
-#define OTHERS_MOST 4      /* fits of a large model that hold other parameters */
-#define LOW_WIDTHS 6.0     /* of every second start, along directions in which rates bend */
-#define NEWTON_PART 5      /* one start by Newton's method beside so many others: some minima need it */
-#define FIRST_WAVE 16      /* by Fisher's matrix; it serves if half of them end in known minima */
+#define STARTS_POOLED 75     /* of a tested value: those to Asimov data serve it, too */
+#define STARTS_STRAIGHT 20   /* where rates hardly bend */
+#define STARTS_BESIDE 25     /* where a value above was searched, and above the tested ones */
+#define STARTS_AGAIN 10      /* of a small model, near searched values */
+#define NEAR_ABOVE 1.6       /* times the value */
+#define OTHERS_MOST 4        /* fits of a large model that hold other parameters */
+#define LOW_WIDTHS 6.0       /* of every second start, along directions in which rates bend */
+#define NEWTON_PART 5        /* one start by Newton's method beside so many others: some minima need it */
+#define FIRST_WAVE 16        /* by Fisher's matrix; it serves if half of them end in known minima */
 #define LARGE_PARAMETERS 256 /* beyond, starts become fewer with the square, as one costs more */
 #define LEAST_STARTS 4
 
@@ -169,8 +169,8 @@ static paritas_status draw(struct infer *infer, const struct starts *starts, siz
         if (plan->bends.n > 0 && plan->drawn % 2)
             draw_along_bends(infer, plan, number, start);
         else
-            many_starts_draw(p, infer->widths, infer->base.lower, infer->base.upper, infer->base.fixed, number,
-                             start);
+            many_starts_draw(p, infer->widths, infer->base.lower, infer->base.upper, infer->base.fixed,
+                             number, start);
         attempts[(*n)++] = (struct attempt){plan->target, start};
     }
     return PARITAS_OK;
@@ -230,6 +230,7 @@ paritas_status starts_run_rest(struct search *search, struct starts *starts)
     TRY(attempts_for(search, starts, &attempts));
     for (size_t i = 0; i < starts->n; i++)
         if (has_no_ends(starts->plans[i].target)) starts->plans[i].n = 0;
-    for (size_t each = FIRST_WAVE; went; each = SIZE_MAX) TRY(run_wave(search, starts, each, attempts, &went));
+    for (size_t each = FIRST_WAVE; went; each = SIZE_MAX)
+        TRY(run_wave(search, starts, each, attempts, &went));
     return PARITAS_OK;
 }

@@ -16,8 +16,8 @@
 #define FIRST_ITERATIONS 4 /* then fits on their way to a known minimum are given up */
 #define LAST_ITERATIONS 200
 #define LARGE_ITERATIONS 60 /* the last of a large model: those that take longer hardly end */
-#define NEAR_LEVEL 1.0 /* in twice the NLL */
-#define NEAR_POINT 0.3 /* widths, errors */
+#define NEAR_LEVEL 1.0      /* in twice the NLL */
+#define NEAR_POINT 0.3      /* widths, errors */
 
 static bool is_same_point(const struct search *search, const double *a, const double *b)
 {
@@ -144,7 +144,8 @@ static void take_end(struct search *search, const struct attempt *attempt, const
     s->n_tried++;
     s->n_ended += found->status == PARITAS_FIT_CONVERGED;
     if (found->status == PARITAS_FIT_CONVERGED)
-        note_end(search, s, (struct end){.twice_nll = found->twice_nll, .parameters = parameters, .count = 1});
+        note_end(search, s,
+                 (struct end){.twice_nll = found->twice_nll, .parameters = parameters, .count = 1});
     note_elsewhere(search, s, found, parameters);
     note_unconverged(s, found->status, found->twice_nll, parameters);
     if (!is_better(s, found, search->same)) return;

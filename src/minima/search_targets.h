@@ -22,7 +22,7 @@ struct target {
     double twice_nll;
     const double *parameters, *flipped; /* the point whose neighbours were tried */
     const double *start;                /* where the fit started; NULL: as the usual one */
-    struct end unconverged;                        /* the lowest; parameters NULL: none */
+    struct end unconverged;             /* the lowest; parameters NULL: none */
     paritas_fit_status unconverged_status;
     bool lower;                 /* than at the beginning */
     bool is_lowest;             /* no point can be lower */
@@ -39,8 +39,8 @@ struct search {
     size_t n, n_asked;      /* with auxiliary points; without */
     /* other values of the parameter of interest */
     struct infer_point auxiliary[AUXILIARY_MOST];
-    double same;   /* in twice the NLL */
-    bool is_small; /* the model: its fits cost little */
+    double same;     /* in twice the NLL */
+    bool is_small;   /* the model: its fits cost little */
     bool approaches; /* its starts by Fisher's matrix first */
     /* of the attempts since the caller cleared them */
     bool lowered; /* an answer */
