@@ -56,7 +56,7 @@ typedef enum paritas_parameter_state {
     OTHER(S, const unsigned char *, fixed, "parameter_count")                                                \
     OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",        \
            "starts of each fit, of which the lowest minimum counts; 0: as many as meet a minimum that one "  \
-           "start in fifty leads to, with 95 %; of a batch of fits one each")                                                                              \
+           "start in fifty leads to, with 95 %; of many fits at once one each")                                                                              \
     OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",       \
            "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")         \
     OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                        \
@@ -156,10 +156,6 @@ typedef struct paritas_fit_answers {
 /* Runs n fits. Results depend on (model, data, options, precision) alone. The covariance is twice the inverse
  * of the exact Hessian of twice the NLL at the returned point, on the free parameters. `options` may be NULL.
  *
- * With n = 1 and job.starts = 0, further starts look for a lower minimum, as statistics do. If one is met the
- * fit is repeated from there. Fits of a batch, other minimisers and fits with a limit of iterations have one
- * start.
- *
  * With job.starts = N the lowest minimum of N fits answers. The first fit has the job's start. The others
  * start at random around it, start k at the same point for any N. A fit that failed below the lowest minimum
  * continues from where it ended, also by another method.
@@ -173,6 +169,14 @@ typedef struct paritas_fit_answers {
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                                        const paritas_fit_options *PARITAS_OR_NULL options, size_t n,
                                        const paritas_job *jobs, const paritas_fit_answers *answers);
+
+/* Runs one fit, and looks for a lower minimum as statistics do. If one is met, the fit is repeated from there, and
+ * answers->starts has what was met. `job` may be NULL. With job.starts above 0, a limit of iterations or another
+ * minimiser than newton it is paritas_fit. */
+PARITAS_API paritas_status paritas_fit_lowest(paritas_context *context, const paritas_model *model,
+                                              const paritas_fit_options *PARITAS_OR_NULL options,
+                                              const paritas_job *PARITAS_OR_NULL job,
+                                              const paritas_fit_answers *answers);
 
 /* Fits a job from `point`, and goes on with Newton's steps in f64 until rounding ends them. These steps still
  * change the parameters, although twice the NLL stays the same. `point` (parameter_count) receives the

@@ -261,13 +261,12 @@ paritas_status fit_best(struct session *session, paritas_fit_answers answers)
     if (!answers.parameters) answers.parameters = arena_numbers(session, n);
     TRY(allocated(session));
     paritas_job job = session->job;
-    job.starts = 1;
     answers.size = sizeof answers;
-    TRY(paritas_fit(session->context, session->model, NULL, 1, &job, &answers));
+    TRY(paritas_fit_lowest(session->context, session->model, NULL, &job, &answers));
     if (!is_at_upper_bound(session, answers.parameters)) return PARITAS_OK;
     TRY(paritas_best_fit_bounds(session->context, session->model, &job, upper));
     job.upper = upper;
-    return paritas_fit(session->context, session->model, NULL, 1, &job, &answers);
+    return paritas_fit_lowest(session->context, session->model, NULL, &job, &answers);
 }
 
 const char *parameter_name(const struct session *session, size_t parameter)

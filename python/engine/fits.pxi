@@ -123,10 +123,14 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
     if states:
         answers.states = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_INT32, 0)
         answers.c.states = <paritas_parameter_state *>address(answers.states)
-    if job is not None and job.starts > 1:
+    cdef bint lowest = job is not None and job.starts == 0 and job.rows is None
+    if job is not None and job.starts > 1 or lowest:
         answers.starts = new_rows("paritas_fit_starts", n).array
         answers.c.starts = <paritas_fit_starts *>address(answers.starts)
-    paritas_fit(model.c, NULL if options is None else &options.c, n, jobs, &answers.c, engine, progress)
+    if lowest:
+        paritas_fit_lowest(model.c, NULL if options is None else &options.c, jobs, &answers.c, engine, progress)
+    else:
+        paritas_fit(model.c, NULL if options is None else &options.c, n, jobs, &answers.c, engine, progress)
     return answers
 
 

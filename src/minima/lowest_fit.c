@@ -1,5 +1,5 @@
 /* lowest_fit.c: the search behind a single fit. */
-#include "minima/lowest_fit.h"
+#include "base/sized.h"
 #include "fit/family.h"
 #include "minima/landscape.h"
 #include "minima/lowest_points.h"
@@ -43,14 +43,51 @@ static paritas_status look(struct infer *infer, const paritas_fit_result *usual,
     return PARITAS_OK;
 }
 
-paritas_status lowest_fit_look(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                               const paritas_fit_result *usual, double *start, bool *lower,
-                               paritas_fit_starts *found)
+/* Looks for a minimum below `usual`, the answer of the fit from the job's own start. *lower: there is one, and
+ * `start` leads there. */
+static paritas_status look_lower(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                                 const paritas_fit_result *usual, double *start, bool *lower,
+                                 paritas_fit_starts *found)
 {
     struct infer infer;
     *lower = false;
     paritas_status status = infer_open(&infer, context, model, job, false);
     if (status == PARITAS_OK) status = look(&infer, usual, start, lower, found);
     infer_close(&infer);
+    return status;
+}
+
+/* Starts that the caller counts are those of paritas_fit. Other minimisers take their own way. */
+static bool is_searched(const paritas_fit_options *options, const paritas_job *job,
+                        const paritas_fit_result *usual)
+{
+    return job->starts == 0 && !options->start_is_near && options->minimizer == PARITAS_MINIMIZER_NEWTON &&
+           job->max_iterations == 0 && options->max_iterations == 0 &&
+           usual->status != PARITAS_FIT_NON_FINITE;
+}
+
+paritas_status paritas_fit_lowest(paritas_context *context, const paritas_model *model,
+                                  const paritas_fit_options *options, const paritas_job *given,
+                                  const paritas_fit_answers *answers)
+{
+    REQUIRE(context, model);
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_options own = PARITAS_FIT_OPTIONS_DEFAULT;
+    paritas_fit_answers to = PARITAS_FIT_ANSWERS_DEFAULT;
+    paritas_fit_starts found = {.n_minima = 0};
+    bool lower;
+    TRY(OPTIONS_READ(context, paritas_job, "job", given, &job));
+    TRY(OPTIONS_READ(context, paritas_fit_options, "options", options, &own));
+    TRY(SIZED_CHECK(context, paritas_fit_answers, "answers", 1, answers));
+    TRY(SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &to));
+    TRY(paritas_fit(context, model, &own, 1, &job, &to));
+    if (!is_searched(&own, &job, to.results)) return PARITAS_OK;
+    double *start = paritas_allocate(context, paritas_model_parameter_count(model) + 1, sizeof *start);
+    if (!start) return paritas_fail_memory(context);
+    paritas_status status = look_lower(context, model, &job, to.results, start, &lower, &found);
+    job.start = start;
+    if (status == PARITAS_OK && lower) status = paritas_fit(context, model, &own, 1, &job, &to);
+    if (status == PARITAS_OK && to.starts && found.n_minima > 0) *to.starts = found;
+    paritas_release(&context->allocator, start);
     return status;
 }

@@ -13,7 +13,6 @@
 #include "fit/fit.h"
 #include "fit/random_start.h"
 #include "minima/edge_errors.h"
-#include "minima/lowest_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -431,33 +430,6 @@ static paritas_status fit_and_judge(struct batch *batch, bool several, size_t n,
     return status;
 }
 
-/* Is it one fit of which nothing is said about starts? A batch has one start each. */
-static bool is_to_be_searched(const paritas_fit_options *options, size_t n, const paritas_job *jobs,
-                              const paritas_fit_result *usual)
-{
-    return n == 1 && jobs[0].starts == 0 && !options->start_is_near &&
-           usual->status != PARITAS_FIT_NON_FINITE && options->minimizer == PARITAS_MINIMIZER_NEWTON &&
-           jobs[0].max_iterations == 0 && options->max_iterations == 0;
-}
-
-/* The fit is repeated from a lower minimum, if the search finds one. */
-static paritas_status fit_lowest(struct batch *batch, bool several, const paritas_job *given)
-{
-    paritas_context *context = batch->context;
-    paritas_fit_starts found = {.n_minima = 0};
-    bool lower;
-    double *start = paritas_allocate(context, batch->n_parameters + 1, sizeof *start);
-    if (!start) return paritas_fail_memory(context);
-    paritas_job job = *given;
-    paritas_status status =
-        lowest_fit_look(context, batch->model, given, batch->answers.results, start, &lower, &found);
-    job.start = start;
-    if (status == PARITAS_OK && lower) status = fit_and_judge(batch, several, 1, &job);
-    if (status == PARITAS_OK && batch->answers.starts && found.n_minima > 0) *batch->answers.starts = found;
-    paritas_release(&context->allocator, start);
-    return status;
-}
-
 paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                            const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                            const paritas_fit_answers *answers)
@@ -484,7 +456,5 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
                                   PARITAS_STARTS_MOST);
     }
     TRY(fit_check_starts(context, model, n, jobs));
-    TRY(fit_and_judge(&batch, several, n, jobs));
-    return is_to_be_searched(&own, n, jobs, batch.answers.results) ? fit_lowest(&batch, several, jobs)
-                                                                   : PARITAS_OK;
+    return fit_and_judge(&batch, several, n, jobs);
 }

@@ -252,7 +252,7 @@ static void compare_fits(const struct both *x)
                                    SIZED(paritas_fit_answers, .results = results, .parameters = parameters,
                                          .errors = errors, .covariance = covariance, .states = states)));
     for (size_t k = 0; k < ROWS; k++) {
-        const paritas_job job = {.size = sizeof(paritas_job), .data = jobs[k].data, .starts = 1};
+        const paritas_job job = {.size = sizeof(paritas_job), .data = jobs[k].data};
         ASSERT_OK(context,
                   paritas_fit(context, x->made[k], NULL, 1, &job,
                               SIZED(paritas_fit_answers, .results = &result,

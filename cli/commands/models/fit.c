@@ -118,7 +118,7 @@ static paritas_status fit_with_errors(struct session *session, const paritas_fit
                                          .covariance = fitted->covariance,
                                          .states = fitted->states,
                                          .starts = &fitted->starts};
-    return paritas_fit(session->context, session->model, method, 1, &session->job, &answers);
+    return paritas_fit_lowest(session->context, session->model, method, &session->job, &answers);
 }
 
 /* The fits of all toys of a file. */
