@@ -155,9 +155,8 @@ void groups_describe(struct session *session, const struct parameter_groups *gro
         describe_no_error(session, total->best, total->status, total->state);
         return;
     }
-    text_format(&session->out, "\n%s = %s +- %s, of that statistical %s, systematic %s\n", poi_name(session),
-                shown(total->best, 6).text, shown(total->total, 4).text, shown(total->statistical, 4).text,
-                shown(total->systematic, 4).text);
+    text_format(&session->out, "\n%s = %.6g +- %.4g, of that statistical %.4g, systematic %.4g\n",
+                poi_name(session), total->best, total->total, total->statistical, total->systematic);
     if (groups->n == 0) return;
     text_format(&session->out, "\n");
     table_open(&table, &session->out, "group|impact|error without|parameters|", "l 4 4 z l");
