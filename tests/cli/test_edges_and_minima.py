@@ -191,7 +191,7 @@ def test_the_edge_is_said(tmp_path):
     done = subprocess.run([PARITAS, "fit", path], capture_output=True, text=True)
     assert "At the edge of the domain, as a rate is 0: channel channel_0, bin 0\n" in done.stdout
     assert "Parameter of interest: k = -1.50000, at_edge\n" in done.stdout
-    assert "No symmetric error at the edge of the domain (--minos gives both sides): k\n" in done.stdout
+    assert "\n\nNo symmetric error at the edge of the domain (--minos gives both sides): k\n" in done.stdout
     code, fit, _ = run("fit", workspace(tmp_path / "inside.json", samples, [2.0], parameters, "k"))
     assert code == 0 and "edge" not in fit
 
@@ -498,7 +498,7 @@ def test_minos_ends_at_the_edge_of_the_domain(tmp_path):
     assert value == pytest.approx(-0.8, abs=1e-4)  # of an error of 2.4
     assert [value + down, value + up] == pytest.approx([-1, crossing(rise, -0.8, 20)], abs=1e-5)
     done = subprocess.run([PARITAS, "fit", path, "--minos", "mu"], capture_output=True, text=True)
-    assert "No MINOS error where the domain ends first, as a rate would be negative: mu\n" in done.stdout
+    assert "\n\nNo MINOS error where the domain ends first, as a rate would be negative: mu\n" in done.stdout
 
 
 def test_minos_follows_the_edge_as_far_as_other_parameters_move_it(tmp_path):

@@ -351,6 +351,7 @@ static void print_ends(struct session *session, const struct fitted *fitted, par
     bool any = false;
     for (size_t i = 0; i < session->n_parameters; i++) {
         if (!fitted->followed[i] || (fitted->ends[2 * i] != end && fitted->ends[2 * i + 1] != end)) continue;
+        if (!any) text_format(&session->out, "\n");
         text_format(&session->out, "%s %s", any ? "," : lead, parameter_name(session, i));
         any = true;
     }
@@ -361,9 +362,9 @@ static void print_ends(struct session *session, const struct fitted *fitted, par
 static void print_missing(struct session *session, const struct fitted *fitted)
 {
     print_ends(session, fitted, PARITAS_MINOS_END_BOUND,
-               "\nNo MINOS error where a bound comes first:", ". --range NAME=LO:HI gives other bounds");
+               "No MINOS error where a bound comes first:", ". --range NAME=LO:HI gives other bounds");
     print_ends(session, fitted, PARITAS_MINOS_END_EDGE,
-               "\nNo MINOS error where the domain ends first, as a rate would be negative:", "");
+               "No MINOS error where the domain ends first, as a rate would be negative:", "");
 }
 
 /* The parameters of this state without an error, as one line. */
@@ -373,6 +374,7 @@ static void print_without_error(struct session *session, const struct fitted *fi
     bool any = false;
     for (size_t i = 0; i < session->n_parameters; i++) {
         if (fitted->states[i] != state || !isnan(fitted->errors[i])) continue;
+        if (!any) text_format(&session->out, "\n");
         text_format(&session->out, "%s %s", any ? "," : lead, parameter_name(session, i));
         any = true;
     }
@@ -384,9 +386,9 @@ static void print_unknown(struct session *session, const struct fitted *fitted)
 {
     if (fitted->result.status != PARITAS_FIT_CONVERGED) return;
     print_without_error(session, fitted, PARITAS_PARAMETER_FREE,
-                        "\nNo error, as the likelihood is flat along it:");
+                        "No error, as the likelihood is flat along it:");
     print_without_error(session, fitted, PARITAS_PARAMETER_AT_EDGE,
-                        "\nNo symmetric error at the edge of the domain (--minos gives both sides):");
+                        "No symmetric error at the edge of the domain (--minos gives both sides):");
 }
 
 /* The answer in one line, as the table may be long. */
