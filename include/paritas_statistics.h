@@ -202,6 +202,7 @@ typedef struct paritas_scan_request {
     paritas_fit_result *best;   /* receives the free fit */
     double *best_parameters;    /* receives its parameters, parameter_count; may be NULL */
     paritas_scan_point *points; /* n_points */
+    double *point_parameters;   /* receives n_points rows of parameter_count; may be NULL */
 } paritas_scan_request;
 #define PARITAS_SCAN_REQUEST_DEFAULT PARITAS_INIT(paritas_scan_request)
 

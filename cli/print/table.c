@@ -82,12 +82,27 @@ void table_format(struct table *table, const char *format, ...)
 /* Values from here to 0 are rounding of fits at a lower bound of 0. */
 #define ROUNDING 1e-15
 
+struct shown shown(double value, int digits)
+{
+    struct shown number = {"-"};
+    if (!isnan(value)) /* no -0 */
+        snprintf(number.text, sizeof number.text, "%.*g", digits,
+                 value < 0.0 && value > -ROUNDING ? 0.0 : value + 0.0);
+    return number;
+}
+
+struct shown shown_decimal(double value, int places)
+{
+    struct shown number;
+    if (!(fabs(value) < 1e9)) return shown(value, places + 2);
+    snprintf(number.text, sizeof number.text, "%.*f", places,
+             fabs(value) < 0.5 * pow(10.0, -places) ? 0.0 : value);
+    return number;
+}
+
 void table_number(struct table *table, double value, int digits)
 {
-    if (isnan(value))
-        add_cell(table, "-");
-    else
-        table_format(table, "%.*g", digits, value < 0.0 && value > -ROUNDING ? 0.0 : value + 0.0); /* no -0 */
+    add_cell(table, shown(value, digits).text);
 }
 
 void table_probability(struct table *table, double value)
@@ -100,12 +115,7 @@ void table_probability(struct table *table, double value)
 
 void table_decimal(struct table *table, double value, int places)
 {
-    if (isnan(value))
-        add_cell(table, "-");
-    else if (fabs(value) < 1e9)
-        table_format(table, "%.*f", places, fabs(value) < 0.5 * pow(10.0, -places) ? 0.0 : value);
-    else
-        table_number(table, value, places + 2);
+    add_cell(table, shown_decimal(value, places).text);
 }
 
 void table_close(struct table *table)

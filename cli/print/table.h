@@ -24,7 +24,14 @@ void table_open(struct table *table, struct text *out, const char *headers, cons
 void table_row(struct table *table, ...);
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* `digits` significant, or `places` decimals; NaN: "-". */
+/* A number as text, in tables and in sentences: `digits` significant, or `places` decimals below 1e9. NaN is
+ * "-". */
+struct shown {
+    char text[32];
+};
+struct shown shown(double value, int digits);
+struct shown shown_decimal(double value, int places);
+/* A cell that is such a number. */
 void table_number(struct table *table, double value, int digits);
 void table_decimal(struct table *table, double value, int places);
 /* Five decimals, or three digits if those are all 0. */

@@ -75,17 +75,26 @@ typedef elem_int vint __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
 typedef elem vec_anywhere
     __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH), aligned(sizeof(elem)), may_alias));
 
+/* Lists: where a loop sets the elements, gcc 14 takes some of them for uninitialised. */
+#define TWO_OF(e) e, e
+#define FOUR_OF(e) TWO_OF(e), TWO_OF(e)
+#define EIGHT_OF(e) FOUR_OF(e), FOUR_OF(e)
+#if VECTOR_WIDTH == 2
+#define ALL_OF(e) {TWO_OF(e)}
+#elif VECTOR_WIDTH == 4
+#define ALL_OF(e) {FOUR_OF(e)}
+#elif VECTOR_WIDTH == 8
+#define ALL_OF(e) {EIGHT_OF(e)}
+#elif VECTOR_WIDTH == 16
+#define ALL_OF(e) {EIGHT_OF(e), EIGHT_OF(e)}
+#endif
 FN vec vec_of(elem e)
 {
-    vec v = {0};
-    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
-    return v;
+    return (vec)ALL_OF(e);
 }
 FN vint vint_of(elem_int e)
 {
-    vint v = {0};
-    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
-    return v;
+    return (vint)ALL_OF(e);
 }
 /* Intrinsics only here, in vec_any, vint_multiply: clang 14 cuts chains of the loop into pairs, an any() loop
  * costs more than it saves, gcc multiplies all 64 bits. */

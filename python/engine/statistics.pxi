@@ -44,7 +44,7 @@ def significance(Model model not None, Job job, Engine engine=None, progress=Non
 
 def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
     """Over k parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
-    `best_parameters`, and `points`, rows of paritas_scan_point."""
+    `best_parameters`, `points`, rows of paritas_scan_point, and `point_parameters`, a row for each."""
     cdef paritas_scan_request request = paritas_scan_request_default
     cdef size_t which[PARITAS_SCAN_PARAMETERS_MOST]
     cdef Py_ssize_t k = len(parameters), i
@@ -57,10 +57,11 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
     request.n_parameters, request.parameters = k, which
     request.n_points, request.values = at.n, at.at
     request.best, request.best_parameters = best.rows, best_parameters.at
-    request.points = points.rows
+    cdef Array ends = new_matrix(at.n, model.parameter_count)
+    request.points, request.point_parameters = points.rows, ends.at
     paritas_scan(model.c, job_of(job), &request, engine, progress)
     return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
-                           points=points.array)
+                           points=points.array, point_parameters=ends.array)
 
 
 def contour(Model model not None, Job job, parameters, levels, size_t points, Engine engine=None,

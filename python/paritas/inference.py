@@ -197,6 +197,7 @@ def _scan(model: Model, which: list[int], points: Floats, call: Call) -> ScanRes
         best_fit=_BestFit(found.best),
         best_values=found.best_parameters,
         best=found.best_parameters[which],
+        point_values=found.point_parameters,
     )
 
 

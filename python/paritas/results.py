@@ -280,9 +280,11 @@ class _Profiled:
 
 class ScanResult(_Profiled, fields.scan_point_rows):
     """Profile likelihood over one or more `parameters`. Row i of `values` (points, parameters) is a point.
-    best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones."""
+    best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones.
+    point_values (points, all parameters): where the fit of each point ended."""
 
     values: Floats
+    point_values: Floats
 
     def _labels(self) -> list[tuple[str, Any]]:
         return list(zip(self.parameters, self.values.T))
@@ -290,9 +292,10 @@ class ScanResult(_Profiled, fields.scan_point_rows):
 
 class JointHypotestResult(_Profiled, fields.scan_point):
     """Test of several `parameters` together at `values`. best_fit: status and numbers of the free fit;
-    best_values: its parameters; best: the tested ones."""
+    best_values: its parameters; best: the tested ones; point_values: where the fit at `values` ended."""
 
     values: Floats
+    point_values: Floats
 
     #: the profile likelihood ratio t_mu, as the program calls it
     test_stat = "t"

@@ -73,3 +73,16 @@ paritas_status edges_find(paritas_context *context, const paritas_model *model, 
     edges->jacobian = rates.jacobian;
     return PARITAS_OK;
 }
+
+paritas_status edges_clear(paritas_context *context, const paritas_model *model, const double *point,
+                           const double *data, double *expected, size_t *n)
+{
+    struct arena arena;
+    struct edges edges;
+    arena_open(&arena, &context->allocator);
+    const paritas_status status = edges_find(context, model, point, data, &arena, &edges);
+    *n = edges.n;
+    for (size_t k = 0; status == PARITAS_OK && k < edges.n; k++) expected[edges.bins[k]] = 0.0;
+    arena_free(&arena);
+    return status;
+}

@@ -17,3 +17,9 @@ bool edges_may_hold(const struct frozen *model, const double *data);
  * none of them. The arrays are in the arena. */
 paritas_status edges_find(paritas_context *context, const paritas_model *model, const double *point,
                           const double *data, struct arena *arena, struct edges *edges);
+
+/* Makes rates of 0 exact in what is expected at `point`, where a fit to the row `data` ended, so that they
+ * can be Asimov data. Rounding leaves counts of 1e-13, to which fits take hundreds of iterations.
+ * *n: how many bins these are. */
+paritas_status edges_clear(paritas_context *context, const paritas_model *model, const double *point,
+                           const double *data, double *expected, size_t *n);

@@ -4,6 +4,7 @@
 #include "minima/minimum_search.h"
 #include "minima/lowest_points.h"
 #include "base/math/host_math.h"
+#include "fit/edges.h"
 #include "fit/fit_rows.h"
 #include "base/math/probability.h"
 
@@ -48,18 +49,36 @@ double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q,
     return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
-/* Data NULL: the point is outside the domain. */
+/* Data NULL: the point is outside the domain. `cleared`: how many counts are 0 since an edge holds the fit;
+ * NULL: they stay as rounding left them. */
 static paritas_status make_asimov_data(const struct asymptotic *a, const double *parameters,
-                                       struct infer_profile *profile)
+                                       struct infer_profile *profile, size_t *cleared)
 {
-    double *expected = infer_reals(a->infer, a->infer->n_data, 1);
-    TRY(infer_memory(a->infer));
-    TRY(infer_expected(a->infer, parameters, expected));
+    struct infer *infer = a->infer;
+    double *expected = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_expected(infer, parameters, expected));
+    if (cleared)
+        TRY(edges_clear(infer->context, infer->model, parameters, infer->base.data, expected, cleared));
     *profile = (struct infer_profile){.data = expected, .start = parameters};
-    for (size_t i = 0; i < a->infer->n_data; i++)
-        if (!rows_is_datum(paritas_model_frozen(a->infer->model), i, expected[i]))
+    for (size_t i = 0; i < infer->n_data; i++)
+        if (!rows_is_datum(paritas_model_frozen(infer->model), i, expected[i]))
             *profile = (struct infer_profile){0};
     return PARITAS_OK;
+}
+
+/* The free fit of Asimov data. Without the counts of an edge it may not end where it starts: then they come
+ * back, unless rounding made them negative. */
+static paritas_status fit_asimov_data(const struct asymptotic *a, const double *parameters, size_t cleared,
+                                      struct infer_profile *profile)
+{
+    struct infer_profile rounded;
+    TRY(infer_free_fit(a->infer, profile));
+    if (cleared == 0 || profile->result.status == PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    TRY(make_asimov_data(a, parameters, &rounded, NULL));
+    if (!rounded.data) return PARITAS_OK;
+    *profile = rounded;
+    return infer_free_fit(a->infer, profile);
 }
 
 /* Another minimum may give the same expectation. */
@@ -74,18 +93,19 @@ static bool data_differ(const struct infer *infer, const double *a, const double
 static paritas_status find_other_data(struct asymptotic *a, const struct infer_point *fit, bool *found)
 {
     const double *ends[] = {fit->elsewhere, fit->parameters};
+    struct infer_point end = *fit;
+    size_t cleared = 0;
     for (size_t k = 0; k < 2 && !*found; k++) {
-        struct infer_point end = *fit;
         end.parameters = ends[k];
         TRY(infer_polish(a->infer, &end));
-        TRY(make_asimov_data(a, end.parameters, &a->other));
+        TRY(make_asimov_data(a, end.parameters, &a->other, &cleared));
         *found = a->other.data && data_differ(a->infer, a->asimov.data, a->other.data);
     }
     if (!*found) {
         a->other = (struct infer_profile){0};
         return PARITAS_OK;
     }
-    TRY(infer_free_fit(a->infer, &a->other));
+    TRY(fit_asimov_data(a, end.parameters, cleared, &a->other));
     a->other.is_lowest = true; /* no point is lower than where its data were made */
     return PARITAS_OK;
 }
@@ -93,15 +113,16 @@ static paritas_status find_other_data(struct asymptotic *a, const struct infer_p
 /* The Asimov data of the fit at mu', and their free fit. */
 static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
 {
+    size_t cleared = 0;
     a->twice_nll = fit->twice_nll;
     TRY(infer_polish(a->infer, fit));
     a->status = fit->status;
     a->other = (struct infer_profile){0};
-    TRY(make_asimov_data(a, fit->parameters, &a->asimov));
+    TRY(make_asimov_data(a, fit->parameters, &a->asimov, &cleared));
     /* without a likelihood, where such a fit stops is chance, and so are its expected data */
     a->no_asimov = !a->asimov.data || a->status == PARITAS_FIT_NON_FINITE;
     if (a->no_asimov) a->asimov.data = a->data.data;
-    TRY(infer_free_fit(a->infer, &a->asimov));
+    TRY(fit_asimov_data(a, fit->parameters, a->no_asimov ? 0 : cleared, &a->asimov));
     a->asimov.is_lowest = !a->no_asimov; /* no point is lower than where its data were made */
     return PARITAS_OK;
 }

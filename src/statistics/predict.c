@@ -1,5 +1,6 @@
 /* predict.c: Asimov data, and yields with errors before and after a fit. */
 #include "base/sized.h"
+#include "fit/edges.h"
 #include "fit/fit.h"
 #include "minima/domain.h"
 #include "minima/lowest_points.h"
@@ -51,7 +52,9 @@ static paritas_status make_asimov_data(struct infer *infer, double mu, paritas_f
     snprintf(fit, sizeof fit, "Asimov data: the fit with %s = %.6g",
              paritas_model_parameter_name(infer->model, poi), mu);
     TRY(domain_check(infer, result->status, fit, point));
-    return paritas_expected_data_of(infer->context, infer->model, 1, point, infer->base.data, data);
+    TRY(paritas_expected_data_of(infer->context, infer->model, 1, point, infer->base.data, data));
+    size_t cleared;
+    return edges_clear(infer->context, infer->model, point, infer->base.data, data, &cleared);
 }
 
 paritas_status paritas_asimov_data(paritas_context *context, const paritas_model *model,

@@ -50,6 +50,13 @@ static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_
     return PARITAS_OK;
 }
 
+/* Where each fit ended. */
+static void copy_parameters(const struct infer *infer, size_t n, const struct infer_point *fits, double *rows)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(rows + i * infer->n_parameters, fits[i].parameters, infer->n_parameters * sizeof *rows);
+}
+
 static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
 {
     const size_t k = request->n_parameters, n = request->n_points;
@@ -87,6 +94,7 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
                                                   .minima = infer->minima,
                                                   .status = fits[i].status};
     }
+    if (request->point_parameters) copy_parameters(infer, n, fits, request->point_parameters);
     return PARITAS_OK;
 }
 

@@ -252,13 +252,17 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     return true;
 }
 
-/* Gives a curve without answers more toys, or where fits fail a mu nearer to 0, which is easier. */
+/* Gives a curve without answers more toys, or where fits fail a mu nearer to 0, which is easier. An
+ * observation that is rarer than all toys is as rare there. */
 static enum root_state seek_answer(struct search *s)
 {
-    bool more = false;
-    for (size_t i = 0; i < s->n; i++)
-        more = (too_few(s->points[i]) && raise_toys(s, s->points[i], 2.0)) || more;
-    if (more) return ROOT_OPEN;
+    bool more = false, rare = false;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!too_few(s->points[i])) continue;
+        rare = true;
+        more = raise_toys(s, s->points[i], 2.0) || more;
+    }
+    if (rare) return more ? ROOT_OPEN : ROOT_NOT_REACHED;
     if (s->points[0]->mu < 1e-3 * s->scale) return ROOT_NOT_REACHED;
     return propose(s, 0.5 * s->points[0]->mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }

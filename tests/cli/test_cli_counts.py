@@ -189,7 +189,7 @@ def absorbing(path):
 
 def test_a_sample_that_cancels_the_signal_is_named(tmp_path):
     path = absorbing(tmp_path / "w.json")
-    for command, most in (("limit", 9000), ("hypotest", 3000)):
+    for command, most in (("limit", 1500), ("hypotest", 2450)):
         done = run(command, path, "--json")
         assert "sample bkg has the rate -" in done.stderr and "cancels the others" in done.stderr, done.stderr
         assert cost(command, path)[0] <= most, command

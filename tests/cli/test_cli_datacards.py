@@ -538,7 +538,7 @@ def test_a_fit_begins_with_the_parameter_of_interest_and_its_errors():
 
 
 def test_a_bound_before_a_minos_error_is_said_with_the_option_that_moves_it():
-    said = "No MINOS error where a bound comes first: r. --range NAME=LO:HI"
+    said = "\n\nNo MINOS error where a bound comes first: r. --range NAME=LO:HI"
     text = run("fit", SHAPES, "--minos", "r", "--range", "r=1:20").stdout
     assert said in text and ", MINOS +0.7" in text.splitlines()[2]
     assert said not in run("fit", SHAPES, "--minos", "r").stdout

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests", "hard"))
 
 import hard_models  # noqa: E402
+
+import paritas  # noqa: E402
 
 PARITAS = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
 
@@ -188,7 +191,7 @@ def test_the_edge_is_said(tmp_path):
     done = subprocess.run([PARITAS, "fit", path], capture_output=True, text=True)
     assert "At the edge of the domain, as a rate is 0: channel channel_0, bin 0\n" in done.stdout
     assert "Parameter of interest: k = -1.50000, at_edge\n" in done.stdout
-    assert "No symmetric error at the edge of the domain (--minos gives both sides): k\n" in done.stdout
+    assert "\n\nNo symmetric error at the edge of the domain (--minos gives both sides): k\n" in done.stdout
     code, fit, _ = run("fit", workspace(tmp_path / "inside.json", samples, [2.0], parameters, "k"))
     assert code == 0 and "edge" not in fit
 
@@ -495,7 +498,7 @@ def test_minos_ends_at_the_edge_of_the_domain(tmp_path):
     assert value == pytest.approx(-0.8, abs=1e-4)  # of an error of 2.4
     assert [value + down, value + up] == pytest.approx([-1, crossing(rise, -0.8, 20)], abs=1e-5)
     done = subprocess.run([PARITAS, "fit", path, "--minos", "mu"], capture_output=True, text=True)
-    assert "No MINOS error where the domain ends first, as a rate would be negative: mu\n" in done.stdout
+    assert "\n\nNo MINOS error where the domain ends first, as a rate would be negative: mu\n" in done.stdout
 
 
 def test_minos_follows_the_edge_as_far_as_other_parameters_move_it(tmp_path):
@@ -672,3 +675,21 @@ def test_qtilde_says_that_its_range_begins_at_0():
         assert told in run(command[0], two, *command[1:], "--range", "mu=-5:10")[2]
         assert told not in run(command[0], two, *command[1:])[2]
         assert told not in run(command[0], two, *command[1:], "--range", "mu=-5:10", "--test-stat", "q")[2]
+
+
+@pytest.mark.parametrize("slope, signal", [(2.3, 1.0), (1.7, 0.3), (3.1, 4.7)])
+def test_asimov_data_are_0_where_the_edge_holds_the_fit(tmp_path, slope, signal):
+    """The rate 1 + slope a of an empty bin holds the background's fit at a = -1 / slope. Rounding left a
+    count of 1e-13 there, which fits approach in hundreds of iterations. a moves by signal mu / slope."""
+    shift = {"hi_data": [1 + slope], "lo_data": [1 - slope]}
+    background = [[1.0], [{"name": "a", "type": "histosys", "data": shift}]]
+    mu = [{"name": "mu", "type": "normfactor", "data": None}]
+    path = workspace(tmp_path / "w.json", [[[signal], mu], background], [0.0])
+    assert paritas.asimov_data(path, 0.0)[0] == 0.0
+    code, test, _ = run("hypotest", path)
+    moved = signal / slope
+    assert code == 0 and test["q_A"] == pytest.approx(moved**2, rel=1e-9)
+    assert test["q"] == pytest.approx(moved**2 + 2 * moved / slope, rel=1e-9)
+    counts = subprocess.run([PARITAS, "hypotest", path, "--counts"], capture_output=True, text=True).stderr
+    fits, iterations = map(int, re.findall(r": (\d+)", counts.splitlines()[-1])[:2])
+    assert iterations <= 20 * fits, counts

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -141,9 +142,8 @@ def test_flat_directions_are_said(tmp_path):
         workspace["observations"][0]["data"] = [71, 60]
 
     done = run("fit", changed(tmp_path, change), "--covariance")
-    assert (
-        "No error, as the likelihood is flat along it: mu, other" in done.stdout and "nan" not in done.stdout
-    )
+    assert "\n\nNo error, as the likelihood is flat along it: mu, other\n" in done.stdout
+    assert "nan" not in done.stdout
     assert "No error" not in run("fit", TWO).stdout
 
 
@@ -325,3 +325,34 @@ def test_an_operation_that_takes_too_long_is_given_up():
     rows = json.loads(run("bench", TWO, "--seconds", "1e-6", "--json").stdout)["operations"]
     assert [one["seconds"] for one in rows if one["operation"] == "1000 toys"] == [None]
     assert all((one["seconds"] is None) == (one["longer_than"] is not None) for one in rows)
+
+
+# ---- numbers that are absent ----
+
+FAR = ("--range", "mu=0:1e308")  # a rate that overflows has no likelihood
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "--fix", "mu=1e308"),
+        ("fit", "--fix", "mu=1e308", "--starts", 3),
+        ("fit", "--fix", "mu=1e308", "--covariance", "--minos", "uncorr_bkguncrt[0]"),
+        ("hypotest", "--mu", "1e308"),
+        ("hypotest", "--mu", "1e308", "--mu", 1, "--poi", "mu", "--poi", "uncorr_bkguncrt[0]"),
+        ("scan", "--fix", "mu=1e308", "--par", "uncorr_bkguncrt[0]=0.5:1.5:3"),
+        ("scan", "--init", "mu=1e308", "--par", "mu=0:1e308:3"),
+        ("contour", "--fix", "mu=1e308", "--par", "uncorr_bkguncrt[0]", "--par", "uncorr_bkguncrt[1]"),
+        ("predict", "--fix", "mu=1e308"),
+        ("gof", "--fix", "mu=1e308"),
+        ("gof", "--fix", "mu=1e308", "--ntoys", 3),
+        ("hypotest-toys", "--mu", "1e308", "--ntoys", 4),
+        ("ranking", "--init", "mu=1e308"),
+        ("toys", "--init", "mu=1e308", "--ntoys", 2),
+    ],
+)
+def test_an_absent_number_is_a_dash_or_a_reason(words):
+    done = run(words[0], TWO, *FAR, *words[1:])
+    assert done.returncode in (0, 1) and done.stdout, done.stderr
+    assert not re.search(r"\bnan\b", done.stdout + done.stderr, re.IGNORECASE), done.stdout
+    assert max(map(len, re.split(r"\s+", done.stdout))) < 40, done.stdout  # 308 digits say nothing

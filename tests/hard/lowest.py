@@ -114,14 +114,26 @@ class Reference:
     def lowest_held(self, held, data=None, hints=(), replace=True):
         """The same with any parameters held. held: values by number."""
         data = self.data if data is None else data
-        fixed, lower, upper = self.fixed.copy(), self.lower.copy(), self.upper.copy()
-        for k, value in held.items():
-            fixed[k], lower[k], upper[k] = True, min(lower[k], value), max(upper[k], value)
+        lower, upper = self._bounds(held)
         rows, feasible = self._starts(held, data, lower, upper, replace)
         if len(hints):
-            hints = np.clip(np.array(hints), lower, upper)
-            hold(hints, held)
-            rows = np.concatenate([rows, hints])
+            rows = np.concatenate([rows, np.array(hints)])
+        return self.ends(rows, held, data, feasible)
+
+    def _bounds(self, held):
+        """Those that the held values widen."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for k, value in held.items():
+            lower[k], upper[k] = min(lower[k], value), max(upper[k], value)
+        return lower, upper
+
+    def ends(self, rows, held, data=None, feasible=0):
+        """Where fits end that start at rows, as far as these lie within bounds."""
+        data, fixed = self.data if data is None else data, self.fixed.copy()
+        fixed[list(held)] = True
+        lower, upper = self._bounds(held)
+        rows = np.clip(rows, lower, upper)
+        hold(rows, held)
         bounds = np.stack([lower, upper], axis=1)
         fits = self.model.fit_batch(data, init=rows, bounds=bounds, fixed=fixed, device="cpu", threads=1)
         values = self.model.twice_nll_batch(fits.values, data, device="cpu", threads=1)[:, 0]

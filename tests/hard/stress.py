@@ -120,7 +120,10 @@ class Program:
         if os.WIFSIGNALED(status):
             return [f"signal {signal.Signals(os.WTERMSIG(status)).name} after {spent:.1f} s"]
         with open(out, "rb") as answer, open(err, "rb") as notes:
-            finds = answer_finds(words, os.WEXITSTATUS(status), answer.read(), notes.read())
+            said, noted = answer.read(), notes.read()
+        finds = answer_finds(words, os.WEXITSTATUS(status), said, noted)
+        if rb"\x0a" in said + noted and not any(has_escape(path) for path in files):
+            finds.append("a line break of the program's own as \\x0a")
         most = max(FLOOR, self.times * sum(size_of(path) for path in files))
         if usage.ru_maxrss * 1024 > most:
             finds.append(f"{usage.ru_maxrss >> 10} MiB of memory, more than {most >> 20}")
@@ -158,6 +161,12 @@ def size_of(path):
         words = {word.decode(errors="replace") for word in card.read().split()}
     named = [os.path.join(folder, word) for word in words if len(word) < 200]
     return os.path.getsize(path) + sum(os.path.getsize(name) for name in named if os.path.isfile(name))
+
+
+def has_escape(path):
+    """Its names may have control letters."""
+    with open(path, "rb") as text:
+        return b"\\" in text.read()
 
 
 def no_constant(word):

@@ -42,6 +42,7 @@ def test_options_at_their_ends_are_answered_or_refused(command):
         ("echo '{\"a\": NaN}'", "no JSON: NaN"),
         ("exit 1", "exit code 1 without a word"),
         ("exit 9", "exit code 9"),
+        ("echo 'converged\\x0aNo error'", "a line break"),
     ],
 )
 def test_what_is_wrong_is_found(tmp_path, body, find):

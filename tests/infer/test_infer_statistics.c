@@ -360,13 +360,14 @@ TEST(a_scan_is_the_deviance_and_agrees_with_the_test)
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     paritas_scan_point points[4] = {PARITAS_INIT(paritas_scan_point)};
     paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
-    double at;
-    assert_int_equal(
-        paritas_scan(f.context, f.model, NULL,
-                     SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = 4,
-                           .values = mu, .best = &best, .best_parameters = &at, .points = points)),
-        PARITAS_OK);
+    double at, where[4] = {0};
+    assert_int_equal(paritas_scan(f.context, f.model, NULL,
+                                  SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi,
+                                        .n_points = 4, .values = mu, .best = &best, .best_parameters = &at,
+                                        .points = points, .point_parameters = where)),
+                     PARITAS_OK);
     ASSERT_CLOSE(at, 0.6, 1e-6);
+    assert_memory_equal(where, mu, sizeof mu);
     for (int i = 0; i < 4; i++) {
         ASSERT_CLOSE(points[i].q, deviance(N, mu[i] * S + B), 1e-9);
         assert_true(points[i].q >= 0.0);

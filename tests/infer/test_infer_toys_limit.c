@@ -199,6 +199,22 @@ TEST(a_few_toys_prove_nothing)
     free_fixture(&f);
 }
 
+/* P(N = 0 | 20) is 2e-9. No value gives the observed curve an answer, so none is tested for its sake: not one
+ * below the asymptotic limits. */
+TEST(an_observation_rarer_than_all_toys_takes_no_values_near_0)
+{
+    struct fixture f = counting(0.0, S, 20.0, 0.0, 10.0);
+    for (uint64_t n = 1; n <= 100; n *= 10) {
+        const paritas_toys_options options = toys_options(n, 8);
+        const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.3, &options);
+        assert_true(isnan(r.limit_obs) && !r.reached_obs);
+        for (size_t i = 0; i < r.n_scan; i++)
+            assert_true(scanned[i].clb == 0.0 &&
+                        scanned[i].mu > 0.5 * fmin(r.asymptotic_obs, r.asymptotic_exp[0]));
+    }
+    free_fixture(&f);
+}
+
 TEST(the_scan_is_ascending_and_adds_up)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
@@ -561,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_signal_that_no_data_can_exclude_has_no_limit),
         cmocka_unit_test(what_toys_cannot_reach_is_said_with_the_error_that_they_give),
         cmocka_unit_test(a_few_toys_prove_nothing),
+        cmocka_unit_test(an_observation_rarer_than_all_toys_takes_no_values_near_0),
         cmocka_unit_test(the_scan_is_ascending_and_adds_up),
         cmocka_unit_test(a_known_free_fit_changes_no_bit_of_a_toy),
         cmocka_unit_test(tests_of_a_limit_are_those_alone_though_they_share_free_fits),

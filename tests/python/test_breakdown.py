@@ -79,6 +79,30 @@ def test_what_has_no_error_says_why():
         assert f"mu = 0 has no error to break down: {why}" in table
 
 
+def test_an_edge_that_fixes_the_parameter_leaves_no_parts(tmp_path):
+    """The first bin is empty, and its rate 0: mu moves along this edge with a, and not where a is held."""
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    a = {"name": "a", "type": "histosys", "data": {"hi_data": [5.0, 100.0], "lo_data": [1.0, 100.0]}}
+    samples = [
+        {"name": "signal", "data": [0.5, 1.0], "modifiers": [mu]},
+        {"name": "background", "data": [3.0, 100.0], "modifiers": [a]},
+    ]
+    config = {"poi": "mu", "parameters": [{"name": "mu", "bounds": [[-50, 50]], "inits": [1.0]}]}
+    workspace = {
+        "channels": [{"name": "one", "samples": samples}],
+        "observations": [{"name": "one", "data": [0.0, 90.0]}],
+        "measurements": [{"name": "m", "config": config}],
+        "version": "1.0.0",
+    }
+    found = paritas.breakdown(workspace, {"all": "a"})
+    assert found.total > 1 and math.isnan(found.statistical) and math.isnan(found.systematic)
+    path = tmp_path / "edge.json"
+    path.write_text(json.dumps(workspace))
+    done = subprocess.run([PROGRAM, "ranking", path, "--groups", "all=a"], capture_output=True, text=True)
+    said = f"mu = {found.best:.6g} +- {found.total:.4g}, without parts: with all constrained parameters held"
+    assert done.returncode == 0 and said in done.stdout and "nan" not in done.stdout
+
+
 def test_groups_are_refits_with_the_group_held_at_the_best_fit():
     sbottom = TREE / "examples" / "sbottom_A"
     patches = paritas.PatchSet(sbottom / "patchset.json")

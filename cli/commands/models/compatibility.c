@@ -123,13 +123,14 @@ static void write_text(struct session *session, const void *result)
     const paritas_compatibility_result *r = &c->result;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "chi2 = %.6g for %zu degrees of freedom", r->statistic, r->ndof);
+    text_format(out, "chi2 = %s for %zu degrees of freedom", shown(r->statistic, 6).text, r->ndof);
     if (r->ndof > 0)
-        text_format(out, ", p = %.4g\n", r->p);
+        text_format(out, ", p = %s\n", shown(r->p, 4).text);
     else
         text_format(out, ": no p-value\n");
     if (by_toys_asked(session))
-        text_format(out, "by toys p = %.4g +- %.2g\n", c->by_toys.p, c->by_toys.p_error);
+        text_format(out, "by toys p = %s +- %s\n", shown(c->by_toys.p, 4).text,
+                    shown(c->by_toys.p_error, 2).text);
     describe_fits(out, "fits", r->status, poi_name(session), r->mu);
     describe_widening(session, r->bound_widened != 0, r->upper_bound, r->mu);
     text_format(out, "\n");

@@ -122,11 +122,11 @@ static void write_text(struct session *session, const void *result)
     struct text *out = &session->out;
     struct table table;
     char headers[256];
-    text_format(out, "Best fit %s, 2 NLL %.10g\n", paritas_fit_status_name(c->best.status),
-                c->best.twice_nll);
+    text_format(out, "Best fit %s, 2 NLL %s\n", paritas_fit_status_name(c->best.status),
+                shown(c->best.twice_nll, 10).text);
     for (size_t j = 0; j < 2; j++)
-        text_format(out, "%s = %.6g\n", parameter_name(session, c->parameters[j]),
-                    c->best_parameters[c->parameters[j]]);
+        text_format(out, "%s = %s\n", parameter_name(session, c->parameters[j]),
+                    shown(c->best_parameters[c->parameters[j]], 6).text);
     text_format(out, "\n");
     snprintf(headers, sizeof headers, "confidence|%.60s|%.60s|q|", parameter_name(session, c->parameters[0]),
              parameter_name(session, c->parameters[1]));

@@ -308,22 +308,18 @@ static int decimals_of(double error)
     return wanted > 5.0 ? (int)fmin(wanted, 17.0) : 5;
 }
 
-struct minos_text {
-    char down[32], up[32];
-};
-
-static struct minos_text minos_text(double down, double up)
+/* An end of a MINOS error, with its sign. */
+static struct shown minos_end(double offset)
 {
-    struct minos_text text = {"-", "-"};
-    if (!isnan(down)) snprintf(text.down, sizeof text.down, "%.*f", decimals_of(-down), down);
-    if (!isnan(up)) snprintf(text.up, sizeof text.up, "%+.*f", decimals_of(up), up);
-    return text;
+    const struct shown number = shown_decimal(offset, decimals_of(fabs(offset)));
+    struct shown end;
+    snprintf(end.text, sizeof end.text, "%s%.30s", offset > 0.0 ? "+" : "", number.text);
+    return end;
 }
 
 static void write_minos(struct table *table, double down, double up)
 {
-    const struct minos_text text = minos_text(down, up);
-    table_format(table, "%s %s", text.down, text.up);
+    table_format(table, "%s %s", minos_end(down).text, minos_end(up).text);
 }
 
 static void write_parameters(struct session *session, const struct fitted *fitted)
@@ -355,6 +351,7 @@ static void print_ends(struct session *session, const struct fitted *fitted, par
     bool any = false;
     for (size_t i = 0; i < session->n_parameters; i++) {
         if (!fitted->followed[i] || (fitted->ends[2 * i] != end && fitted->ends[2 * i + 1] != end)) continue;
+        if (!any) text_format(&session->out, "\n");
         text_format(&session->out, "%s %s", any ? "," : lead, parameter_name(session, i));
         any = true;
     }
@@ -365,9 +362,9 @@ static void print_ends(struct session *session, const struct fitted *fitted, par
 static void print_missing(struct session *session, const struct fitted *fitted)
 {
     print_ends(session, fitted, PARITAS_MINOS_END_BOUND,
-               "\nNo MINOS error where a bound comes first:", ". --range NAME=LO:HI gives other bounds");
+               "No MINOS error where a bound comes first:", ". --range NAME=LO:HI gives other bounds");
     print_ends(session, fitted, PARITAS_MINOS_END_EDGE,
-               "\nNo MINOS error where the domain ends first, as a rate would be negative:", "");
+               "No MINOS error where the domain ends first, as a rate would be negative:", "");
 }
 
 /* The parameters of this state without an error, as one line. */
@@ -377,6 +374,7 @@ static void print_without_error(struct session *session, const struct fitted *fi
     bool any = false;
     for (size_t i = 0; i < session->n_parameters; i++) {
         if (fitted->states[i] != state || !isnan(fitted->errors[i])) continue;
+        if (!any) text_format(&session->out, "\n");
         text_format(&session->out, "%s %s", any ? "," : lead, parameter_name(session, i));
         any = true;
     }
@@ -388,9 +386,9 @@ static void print_unknown(struct session *session, const struct fitted *fitted)
 {
     if (fitted->result.status != PARITAS_FIT_CONVERGED) return;
     print_without_error(session, fitted, PARITAS_PARAMETER_FREE,
-                        "\nNo error, as the likelihood is flat along it:");
+                        "No error, as the likelihood is flat along it:");
     print_without_error(session, fitted, PARITAS_PARAMETER_AT_EDGE,
-                        "\nNo symmetric error at the edge of the domain (--minos gives both sides):");
+                        "No symmetric error at the edge of the domain (--minos gives both sides):");
 }
 
 /* The answer in one line, as the table may be long. */
@@ -410,13 +408,13 @@ static void print_poi(struct session *session, const struct fitted *fitted)
     const double error = fitted->errors[poi];
     const int decimals = decimals_of(error);
     struct text *out = &session->out;
-    text_format(out, "Parameter of interest: %s = %.*f", poi_name(session), decimals, fitted->values[poi]);
-    if (!isnan(error)) text_format(out, " +- %.*f", decimals, error);
+    text_format(out, "Parameter of interest: %s = %s", poi_name(session),
+                shown_decimal(fitted->values[poi], decimals).text);
+    if (!isnan(error)) text_format(out, " +- %s", shown_decimal(error, decimals).text);
     const bool down = !isnan(fitted->down[poi]), up = !isnan(fitted->up[poi]);
-    const struct minos_text minos = minos_text(fitted->down[poi], fitted->up[poi]);
-    if (down || up)
-        text_format(out, ", MINOS%s%s%s%s", down ? " " : "", down ? minos.down : "", up ? " " : "",
-                    up ? minos.up : "");
+    if (down || up) text_format(out, ", MINOS");
+    if (down) text_format(out, " %s", minos_end(fitted->down[poi]).text);
+    if (up) text_format(out, " %s", minos_end(fitted->up[poi]).text);
     const char *state = state_word(fitted->states[poi]);
     text_format(out, "%s%s\n", state[0] != '\0' ? ", " : "", state);
     describe_bound(session, poi, fitted->states[poi]);
@@ -456,10 +454,10 @@ static void print_starts(struct text *out, const paritas_fit_starts *starts, boo
         text_format(out, "start %zu won, %.3g below the minimum of the suggested start\n", starts->best_start,
                     starts->gain);
     if (has_lower_known(starts))
-        text_format(out,
-                    "Not the lowest point known: a fit that ended as %s reached %.10g, which is %.3g lower\n",
-                    paritas_fit_status_name(starts->lower_known.status), starts->lower_known.twice_nll,
-                    answer - starts->lower_known.twice_nll);
+        text_format(out, "Not the lowest point known: a fit that ended as %s reached %s, which is %s lower\n",
+                    paritas_fit_status_name(starts->lower_known.status),
+                    shown(starts->lower_known.twice_nll, 10).text,
+                    shown(answer - starts->lower_known.twice_nll, 3).text);
 }
 
 /* The members of write_sides as columns. */
@@ -502,8 +500,9 @@ static void write_text(struct session *session, const void *result)
         write_csv(session, fitted);
         return;
     }
-    text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
-                paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
+    text_format(out, "Fit %s after %u iterations", paritas_fit_status_name(r->status), r->iterations);
+    if (!isnan(r->edm)) text_format(out, " (EDM %.1e)", r->edm);
+    text_format(out, "\n2 NLL %s\n", shown(r->twice_nll, 10).text);
     outside_print(out, &fitted->outside);
     edge_print(out, &fitted->edge);
     if (fitted->starts.n > 1) print_starts(out, &fitted->starts, session->job.starts > 1, r->twice_nll);

@@ -75,7 +75,7 @@ void global_describe(struct session *session, const struct global_impacts *g)
         table_row(&table, parameter_name(session, g->entries[i].parameter), g->entries[i].pull,
                   g->entries[i].constraint, g->entries[i].impact);
     table_close(&table);
-    text_format(&session->out, "\n%s = %.6g +- %.4g. Parts, which add up in quadrature to %.4g:\n\n",
-                poi_name(session), r->best, r->total, r->sum);
+    text_format(&session->out, "\n%s = %s +- %s. Parts, which add up in quadrature to %s:\n\n",
+                poi_name(session), shown(r->best, 6).text, shown(r->total, 4).text, shown(r->sum, 4).text);
     describe_parts(session, g);
 }

@@ -63,11 +63,11 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 
 static void write_saturated(struct text *out, const paritas_gof_result *r)
 {
-    text_format(out,
-                "2 NLL %.10g at the best fit (%s), %.10g saturated\nchi2 = %.6g for %zu degrees of freedom",
-                r->twice_nll, paritas_fit_status_name(r->status), r->saturated, r->statistic, r->ndof);
+    text_format(out, "2 NLL %s at the best fit (%s), %s saturated\nchi2 = %s for %zu degrees of freedom",
+                shown(r->twice_nll, 10).text, paritas_fit_status_name(r->status),
+                shown(r->saturated, 10).text, shown(r->statistic, 6).text, r->ndof);
     if (r->ndof > 0)
-        text_format(out, ", p = %.4g\n", r->p);
+        text_format(out, ", p = %s\n", shown(r->p, 4).text);
     else
         text_format(out, ": no p-value\n");
 }
@@ -82,12 +82,13 @@ static void write_text(struct session *session, const void *result)
     if (algo == PARITAS_GOF_SATURATED)
         write_saturated(out, r);
     else
-        text_format(out, "%s = %.6g at the best fit (%s)%s\n", algo == PARITAS_GOF_KS ? "KS" : "AD",
-                    algo == PARITAS_GOF_KS ? r->ks : r->ad, paritas_fit_status_name(r->status),
+        text_format(out, "%s = %s at the best fit (%s)%s\n", algo == PARITAS_GOF_KS ? "KS" : "AD",
+                    shown(algo == PARITAS_GOF_KS ? r->ks : r->ad, 6).text, paritas_fit_status_name(r->status),
                     by_toys ? "" : ": --ntoys N finds its p-value");
     describe_widening(session, r->bound_widened != 0, r->upper_bound, HUGE_VAL);
     if (!by_toys) return;
-    text_format(out, "by toys p = %.4g +- %.2g\n", g->by_toys.p, g->by_toys.p_error);
+    text_format(out, "by toys p = %s +- %s\n", shown(g->by_toys.p, 4).text,
+                shown(g->by_toys.p_error, 2).text);
     toy_run_describe(out, &g->toys);
 }
 

@@ -135,8 +135,8 @@ static void print_together(struct session *session, const struct tested *tested)
         table_row(&table, parameter_name(session, session->pois[k]), tested->values[k],
                   tested->best_parameters[session->pois[k]]);
     table_close(&table);
-    text_format(out, "\np %.6g   q %.6g   degrees of freedom %zu\n", tested->point.p, tested->point.q,
-                session->n_pois);
+    text_format(out, "\np %s   q %s   degrees of freedom %zu\n", shown(tested->point.p, 6).text,
+                shown(tested->point.q, 6).text, session->n_pois);
     describe_fits(out, "fits", worst_of(tested), NULL, NAN);
     if (meets_bound(session, tested))
         text_format(out, "Note: a tested value or the best fit lies at a bound, where q has another law than "
@@ -202,14 +202,16 @@ static void write_text(struct session *session, const void *result)
     table_text(&table, quantity(session));
     write_cells(&table, result);
     table_close(&table);
-    text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g\n", r->clsb, r->clb, r->q, r->q_asimov);
+    text_format(out, "\nCLsb %s   CLb %s   q %s   q_A %s\n", shown(r->clsb, 6).text, shown(r->clb, 6).text,
+                shown(r->q, 6).text, shown(r->q_asimov, 6).text);
     describe_fits(out, "fits", r->status, poi_name(session), r->mu_hat);
     if (!isnan(r->q_asimov_other))
         text_format(
             out,
-            "The fit behind the Asimov data has two minima, equally low. By the other one: observed %.6g, "
-            "median %.6g, q_A %.6g\n",
-            r->cls_obs_other, r->cls_exp_other[2], r->q_asimov_other);
+            "The fit behind the Asimov data has two minima, equally low. By the other one: observed %s, "
+            "median %s, q_A %s\n",
+            shown(r->cls_obs_other, 6).text, shown(r->cls_exp_other[2], 6).text,
+            shown(r->q_asimov_other, 6).text);
     describe_widening(session, r->bound_widened != 0, r->upper_bound, r->mu_hat);
     if (r->reason == PARITAS_REASON_UNDEFINED)
         text_format(out, "CLs is undefined: a fit or q_A is not finite, or q_A is 0\n");

@@ -67,7 +67,7 @@ static void write_text(struct session *session, const void *result)
     const struct likelihood *l = result;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "2 NLL  %.12g\n", l->twice_nll);
+    text_format(out, "2 NLL  %s\n", shown(l->twice_nll, 12).text);
     outside_print(out, &l->outside);
     if (l->gradient) {
         text_format(out, "\n");

@@ -141,8 +141,8 @@ void describe_no_error(struct session *session, double best, paritas_fit_status 
     const paritas_word *words =
         paritas_enumeration_find(failed ? "paritas_fit_status" : "paritas_parameter_state")->words;
     const paritas_word *why = &words[failed ? (int)status : (int)state];
-    text_format(&session->out, "%s = %.6g has no error to break down: %s, %s\n", poi_name(session), best,
-                why->word,
+    text_format(&session->out, "%s = %s has no error to break down: %s, %s\n", poi_name(session),
+                shown(best, 6).text, why->word,
                 state == PARITAS_PARAMETER_FREE && !failed ? "but the likelihood is flat" : why->doc);
 }
 
@@ -155,8 +155,12 @@ void groups_describe(struct session *session, const struct parameter_groups *gro
         describe_no_error(session, total->best, total->status, total->state);
         return;
     }
-    text_format(&session->out, "\n%s = %.6g +- %.4g, of that statistical %.4g, systematic %.4g\n",
-                poi_name(session), total->best, total->total, total->statistical, total->systematic);
+    text_format(&session->out, "\n%s = %.6g +- %.4g, ", poi_name(session), total->best, total->total);
+    if (isnan(total->statistical)) /* an edge of the domain may fix it then */
+        text_format(&session->out, "without parts: with all constrained parameters held it has no error\n");
+    else
+        text_format(&session->out, "of that statistical %.4g, systematic %.4g\n", total->statistical,
+                    total->systematic);
     if (groups->n == 0) return;
     text_format(&session->out, "\n");
     table_open(&table, &session->out, "group|impact|error without|parameters|", "l 4 4 z l");

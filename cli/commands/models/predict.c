@@ -93,8 +93,8 @@ static void write_text(struct session *session, const void *result)
     const paritas_model *model = session->model;
     const double *data = paritas_model_data(model);
     struct table table;
-    text_format(&session->out, "Fit %s, 2 NLL %.10g\n\n", paritas_fit_status_name(p->result.status),
-                p->result.twice_nll);
+    text_format(&session->out, "Fit %s, 2 NLL %s\n\n", paritas_fit_status_name(p->result.status),
+                shown(p->result.twice_nll, 10).text);
     table_open(&table, &session->out, "channel|bin|prefit|+-|postfit|+-|data|", "l r .3 .3 .3 .3 6 l");
     for (size_t c = 0, bin = 0; c < paritas_model_channel_count(model); c++) {
         const char *name = paritas_model_channel_name(model, c), *masked = masked_word(session, c);

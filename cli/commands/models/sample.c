@@ -268,15 +268,17 @@ static void write_verdict(struct session *session, const paritas_sample_verdict 
 {
     struct text *out = &session->out;
     text_format(out, "Chains %s\n", v->converged ? "converged" : "not converged");
-    text_format(out, "largest R-hat %.4f of %s%s\n", v->rhat, parameter_name(session, v->rhat_of),
+    text_format(out, "largest R-hat %s of %s%s\n", shown_decimal(v->rhat, 4).text,
+                parameter_name(session, v->rhat_of),
                 v->rhat <= PARITAS_RHAT_MOST ? "" : ": above 1.01, more draws are needed");
-    text_format(out, "least effective size %.0f of %s%s\n", v->ess, parameter_name(session, v->ess_of),
+    text_format(out, "least effective size %s of %s%s\n", shown_decimal(v->ess, 0).text,
+                parameter_name(session, v->ess_of),
                 v->ess >= PARITAS_ESS_LEAST ? "" : ": below 400, more draws are needed");
     if (v->divergent > 0)
         text_format(out, "%llu divergent draws: a higher --target makes shorter steps\n",
                     (unsigned long long)v->divergent);
-    text_format(out, "%llu gradients, %.1f for each effective draw\n\n", (unsigned long long)v->gradients,
-                (double)v->gradients / v->ess);
+    text_format(out, "%llu gradients, %s for each effective draw\n\n", (unsigned long long)v->gradients,
+                shown_decimal((double)v->gradients / v->ess, 1).text);
 }
 
 static void write_text(struct session *session, const void *result)

@@ -184,11 +184,11 @@ static void write_text(struct session *session, const void *result)
     struct table table;
     char headers[256];
     int used = 0;
-    text_format(out, "Best fit %s, 2 NLL %.10g\n", paritas_fit_status_name(scan->best.status),
-                scan->best.twice_nll);
+    text_format(out, "Best fit %s, 2 NLL %s\n", paritas_fit_status_name(scan->best.status),
+                shown(scan->best.twice_nll, 10).text);
     for (size_t j = 0; j < scan->k; j++) {
         const char *name = axis_name(session, scan, j);
-        text_format(out, "%s = %.6g\n", name, scan->best_parameters[scan->axes[j].parameter]);
+        text_format(out, "%s = %s\n", name, shown(scan->best_parameters[scan->axes[j].parameter], 6).text);
         used += snprintf(headers + used, sizeof headers - (size_t)used, "%.60s|", name);
     }
     text_format(out, "\n");

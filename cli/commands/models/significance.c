@@ -92,7 +92,7 @@ static void write_text_toys(struct session *session, const void *result)
     const paritas_significance_toys_result *r = &t->result;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "q0 = %.6g\n", t->test.q);
+    text_format(out, "q0 = %s\n", shown(t->test.q, 6).text);
     describe_fits(out, "fits to the data", t->test.status, poi_name(session), t->test.mu_hat);
     text_format(out, "\n");
     table_open(&table, out, "|Z|error|p0|error", "l r 2 5 2");

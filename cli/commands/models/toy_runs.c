@@ -177,25 +177,13 @@ void importance_write(struct writer *w, const paritas_hypotest_toys_result *r)
     write_members(w, "effective_tested:n effective_other:n", r->effective_tested, r->effective_other);
 }
 
-/* "-": no answer */
-static void describe_number(struct text *out, double value)
-{
-    if (isnan(value))
-        text_format(out, " -");
-    else
-        text_format(out, " %.4g", value);
-}
-
 void importance_describe(struct text *out, const paritas_hypotest_toys_result *r)
 {
     if (r->n_strengths == 0) return;
     text_format(out, "\nimportance sampling at");
-    for (size_t i = 0; i < r->n_strengths; i++) text_format(out, " %.4g", r->strengths[i]);
-    text_format(out, "; effective number of toys behind CLs+b");
-    describe_number(out, r->effective_tested);
-    text_format(out, ", behind CLb");
-    describe_number(out, r->effective_other);
-    text_format(out, "\n");
+    for (size_t i = 0; i < r->n_strengths; i++) text_format(out, " %s", shown(r->strengths[i], 4).text);
+    text_format(out, "; effective number of toys behind CLs+b %s, behind CLb %s\n",
+                shown(r->effective_tested, 4).text, shown(r->effective_other, 4).text);
 }
 
 void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r)
@@ -208,7 +196,7 @@ void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r
 void hypotest_toys_describe(struct session *session, const char *poi, const paritas_hypotest_toys_result *r)
 {
     struct table table;
-    text_format(&session->out, "Test of %s = %.6g: q = %.6g\n", poi, r->mu, r->q);
+    text_format(&session->out, "Test of %s = %.6g: q = %s\n", poi, r->mu, shown(r->q, 6).text);
     describe_fits(&session->out, "fits to the data", r->status, poi, r->mu_hat);
     text_format(&session->out, "\n");
     table_open(&table, &session->out, "|value|error", "l p 2");
@@ -227,8 +215,8 @@ void hypotest_toys_describe(struct session *session, const char *poi, const pari
     for (int i = 0; i < 5; i++) expects = expects || !isnan(r->cls_exp[i]);
     if (!expects) return;
     text_format(&session->out, "\nexpected at -2 .. 2 sigma:");
-    for (int i = 0; i < 5; i++) describe_number(&session->out, r->cls_exp[i]);
+    for (int i = 0; i < 5; i++) text_format(&session->out, " %s", shown(r->cls_exp[i], 4).text);
     text_format(&session->out, "\nerrors of these:          ");
-    for (int i = 0; i < 5; i++) describe_number(&session->out, r->cls_exp_error[i]);
+    for (int i = 0; i < 5; i++) text_format(&session->out, " %s", shown(r->cls_exp_error[i], 4).text);
     text_format(&session->out, "\n");
 }
