@@ -56,7 +56,7 @@ typedef enum paritas_parameter_state {
     OTHER(S, const unsigned char *, fixed, "parameter_count")                                                \
     OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",        \
            "starts of each fit, of which the lowest minimum counts; 0: as many as meet a minimum that one "  \
-           "start in fifty leads to, with 95 %; of many fits at once one each")                                                                              \
+           "start in fifty leads to, with 95 %; of many fits at once one each")                              \
     OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",       \
            "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")         \
     OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                        \
@@ -170,9 +170,9 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
                                        const paritas_fit_options *PARITAS_OR_NULL options, size_t n,
                                        const paritas_job *jobs, const paritas_fit_answers *answers);
 
-/* Runs one fit, and looks for a lower minimum as statistics do. If one is met, the fit is repeated from there, and
- * answers->starts has what was met. `job` may be NULL. With job.starts above 0, a limit of iterations or another
- * minimiser than newton it is paritas_fit. */
+/* Runs one fit, and looks for a lower minimum as statistics do. If one is met, the fit is repeated from
+ * there, and answers->starts has what was met. `job` may be NULL. With job.starts above 0, a limit of iterations or
+ * another minimiser than newton it is paritas_fit. */
 PARITAS_API paritas_status paritas_fit_lowest(paritas_context *context, const paritas_model *model,
                                               const paritas_fit_options *PARITAS_OR_NULL options,
                                               const paritas_job *PARITAS_OR_NULL job,

@@ -128,7 +128,8 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
         answers.starts = new_rows("paritas_fit_starts", n).array
         answers.c.starts = <paritas_fit_starts *>address(answers.starts)
     if lowest:
-        paritas_fit_lowest(model.c, NULL if options is None else &options.c, jobs, &answers.c, engine, progress)
+        paritas_fit_lowest(model.c, NULL if options is None else &options.c, jobs, &answers.c, engine,
+                           progress)
     else:
         paritas_fit(model.c, NULL if options is None else &options.c, n, jobs, &answers.c, engine, progress)
     return answers

@@ -77,11 +77,12 @@ def fit(
 
     covariance: also errors, from the inverse exact Hessian. starts: number of fits, at most 100000; all but
         the first begin at random points, and the lowest minimum wins. 0: newton looks for the lowest minimum
-        as tests do. A RuntimeWarning names a lower point that a failed fit reached. minimizer: "newton", "lbfgsb" or "de"; population, seed: of "de" alone.
-        max_iterations: 0: the minimizer's default. data: main, then auxiliary (None: observed). init, bounds,
-        fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device: a name
-        that `devices` lists, or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters
-        of interest, by name. They change no fit: the result names them."""
+        as tests do. A RuntimeWarning names a lower point that a failed fit reached. minimizer: "newton",
+        "lbfgsb" or "de"; population, seed: of "de" alone. max_iterations: 0: the minimizer's default. data:
+        main, then auxiliary (None: observed). init, bounds, fixed: by name or as arrays; the rest is the
+        model's, its start moved into the bounds. device: a name that `devices` lists, or "auto". precision:
+        "f64", "f32" (polished in f64) or "auto". poi: parameters of interest, by name. They change no fit:
+        the result names them."""
     model = model_of(model)
     pois = model.poi_names[:1] if poi is None else several_names(poi)
     for name in pois:

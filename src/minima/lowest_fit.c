@@ -43,8 +43,8 @@ static paritas_status look(struct infer *infer, const paritas_fit_result *usual,
     return PARITAS_OK;
 }
 
-/* Looks for a minimum below `usual`, the answer of the fit from the job's own start. *lower: there is one, and
- * `start` leads there. */
+/* Looks for a minimum below `usual`, the answer of the fit from the job's own start. *lower: there is one,
+ * and `start` leads there. */
 static paritas_status look_lower(paritas_context *context, const paritas_model *model, const paritas_job *job,
                                  const paritas_fit_result *usual, double *start, bool *lower,
                                  paritas_fit_starts *found)

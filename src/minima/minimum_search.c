@@ -1,7 +1,7 @@
 /* minimum_search.c: further starts for the fits of a statistic.
  *
- *   known minima carried along ─► the parameter of interest held elsewhere, then freed ─► starts, so many that
- *   one minimum in fifty is met ─► what one fit met is a start of all others
+ *   known minima carried along ─► the parameter of interest held elsewhere, then freed ─► starts
+ *   (search_starts.h) ─► what one fit met is a start of all others
  *
  * docs/contract.md has the promise. */
 #include "minima/minimum_search.h"
@@ -224,8 +224,8 @@ static paritas_status share_ends(struct search *search)
 
 /* ---- all of it ---- */
 
-/* All nonlinear parameters moved together: those of the free fit further out, those of conditional ones to the
- * other side. */
+/* All nonlinear parameters moved together: those of the free fit further out, those of conditional ones to
+ * the other side. */
 static paritas_status move_together(struct search *search)
 {
     const struct nonlinear *nonlinear = &search->infer->search->nonlinear;

@@ -1,6 +1,6 @@
 /* search_bends.h: where rates bend too little for a second minimum.
  *
- * The Hessian of the NLL is what the data's errors alone give, J^T n/r^2 J, and what is left: the constraints,
+ * The Hessian of the NLL is what the data's errors alone give, J^T n/r^2 J, and what is left: constraints,
  * and bends of rates times the residuals 1 - n/r. In widths of the constraints, the least eigenvalue of what
  * is left is 1 for linear rates. At 0.6 and above no second minimum was met in 59 fits of published
  * analyses; below, in 17 of 73. */
@@ -17,5 +17,5 @@ struct bends {
     const double *directions;
 };
 
-/* Of a target, where its fit ended. */
+/* Measures the bends of a target, where its fit ended. */
 paritas_status search_bends(const struct search *search, const struct target *target, struct bends *bends);

@@ -142,7 +142,7 @@ paritas_status starts_plan(struct search *search, struct starts *starts)
 
 /* ---- where ---- */
 
-/* From where the fit ended, along the directions in which rates bend most. */
+/* Draws a start from where the fit ended, along the directions in which rates bend most. */
 static void draw_along_bends(const struct infer *infer, const struct plan *plan, uint64_t number,
                              double *start)
 {

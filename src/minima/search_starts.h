@@ -24,7 +24,7 @@ struct starts {
 };
 
 paritas_status starts_plan(struct search *search, struct starts *starts);
-/* Those by Newton's method. */
+/* Runs the starts by Newton's method. */
 paritas_status starts_run_first(struct search *search, struct starts *starts);
-/* The others, which are cheap since minima are known then. */
+/* Runs the others, which are cheap since minima are known then. */
 paritas_status starts_run_rest(struct search *search, struct starts *starts);

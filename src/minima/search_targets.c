@@ -267,7 +267,7 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
     return PARITAS_OK;
 }
 
-/* By Fisher's matrix. What does not go to a known minimum stays, at its end. */
+/* Leaves attempts that do not go to a known minimum, at their ends. */
 paritas_status search_approach(const struct search *search, size_t *n, struct attempt *attempts)
 {
     struct infer *infer = search->infer;

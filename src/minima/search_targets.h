@@ -63,8 +63,8 @@ paritas_status search_add_auxiliary(struct search *search, double value);
 /* Fits all attempts at once. Lower ends become the targets' answers. */
 paritas_status search_run_attempts(struct search *search, size_t n, const struct attempt *attempts);
 
-/* The first part of *n attempts by Fisher's matrix (gauss_newton.h), where search->approaches. Leaves those in
- * the list that do not go to a known minimum, from where they are. */
+/* The first part of *n attempts by Fisher's matrix (gauss_newton.h), where search->approaches. Leaves those
+ * in the list that do not go to a known minimum, from where they are. */
 paritas_status search_approach(const struct search *search, size_t *n, struct attempt *attempts);
 /* Attempts from minima of fits nearby, which Fisher's matrix follows where Newton's method leaves them. */
 paritas_status search_carry_attempts(struct search *search, size_t n, struct attempt *attempts);

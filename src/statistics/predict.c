@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A lower minimum with the parameter of interest at mu than the fit's: then the fit is repeated from there. */
+/* Looks for a lower minimum with the parameter of interest at mu. If there is one the fit is repeated from
+ * there. */
 static paritas_status look_lower(struct infer *infer, double mu, const paritas_job *job,
                                  paritas_fit_result *result, double *point)
 {

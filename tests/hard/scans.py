@@ -3,8 +3,8 @@
 
   tests/hard/scans.py --n 500 --seed 0        every other model is an ordinary one, the others are hard
 
-Each scan has 15 to 30 points. A fit with the parameter held starts where the point ended. It may not go down by
-more than 1e-6: then the point was at no minimum. A lower minimum elsewhere is no fault here. Prints each such
+Each scan has 15 to 30 points. A fit with the parameter held starts where the point ended. If it goes down by
+more than 1e-6, the point was at no minimum. A lower minimum elsewhere is no fault here. Prints each such
 point, and counts. Exit code 1 if there is one."""
 
 import argparse
