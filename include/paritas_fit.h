@@ -171,8 +171,8 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
                                        const paritas_job *jobs, const paritas_fit_answers *answers);
 
 /* Runs one fit, and looks for a lower minimum as statistics do. If one is met, the fit is repeated from
- * there, and answers->starts has what was met. `job` may be NULL. With job.starts above 0, a limit of iterations or
- * another minimiser than newton it is paritas_fit. */
+ * there, and answers->starts has what was met. `job` may be NULL. With job.starts above 0, a limit of
+ * iterations or another minimiser than newton it is paritas_fit. */
 PARITAS_API paritas_status paritas_fit_lowest(paritas_context *context, const paritas_model *model,
                                               const paritas_fit_options *PARITAS_OR_NULL options,
                                               const paritas_job *PARITAS_OR_NULL job,
