@@ -143,6 +143,12 @@ static bool put_step(struct solver *s, const double *gradient, double *step)
     return true;
 }
 
+/* Where a parameter may go; a fixed one may lie outside its bounds. */
+static double reached(const struct solver *s, const struct gauss_fit *fit, size_t i, double step)
+{
+    return fit->fixed[i] ? fit->point[i] : infer_bounded(s->infer, i, fit->point[i] + step);
+}
+
 /* Parameters that the step takes beyond a bound end there. True: there were some. */
 static bool hold_beyond(struct solver *s, const struct gauss_fit *fit, double *step)
 {
@@ -182,7 +188,7 @@ static bool find_step(struct solver *s, struct trial *trial)
     shorten(s, fit, trial->step);
     trial->decrease = 0.0;
     for (size_t i = 0; i < s->p; i++) {
-        trial->step[i] = infer_bounded(s->infer, i, fit->point[i] + trial->step[i]) - fit->point[i];
+        trial->step[i] = reached(s, fit, i, trial->step[i]) - fit->point[i];
         trial->decrease -= 0.5 * trial->gradient[i] * trial->step[i];
     }
     return isfinite(trial->decrease);
@@ -280,8 +286,7 @@ static paritas_status take_steps(struct solver *s, size_t n, struct trial **list
         size_t left = 0;
         for (size_t k = 0; k < n; k++)
             for (size_t i = 0; i < s->p; i++)
-                list[k]->moved[i] =
-                    infer_bounded(s->infer, i, list[k]->fit->point[i] + list[k]->length * list[k]->step[i]);
+                list[k]->moved[i] = reached(s, list[k]->fit, i, list[k]->length * list[k]->step[i]);
         TRY(evaluate(s, n, list, values, gradients));
         for (size_t k = 0; k < n; k++) {
             const double now = list[k]->fit->twice_nll;

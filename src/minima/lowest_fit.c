@@ -63,7 +63,7 @@ static bool is_searched(const paritas_fit_options *options, const paritas_job *j
 {
     return job->starts == 0 && !options->start_is_near && options->minimizer == PARITAS_MINIMIZER_NEWTON &&
            job->max_iterations == 0 && options->max_iterations == 0 &&
-           usual->status != PARITAS_FIT_NON_FINITE;
+           !isnan(usual->twice_nll);
 }
 
 paritas_status paritas_fit_lowest(paritas_context *context, const paritas_model *model,

@@ -8,6 +8,7 @@
 #include "fit/family.h"
 #include "minima/landscape.h"
 #include "minima/search_kinks.h"
+#include "minima/search_paths.h"
 #include "minima/search_signs.h"
 #include "minima/search_starts.h"
 
@@ -17,6 +18,7 @@
 #define ANCHORS_MOST 4 /* values of a large model that are searched at once; the others hear of theirs */
 #define HOLDS 4
 #define SHARING_MOST 8 /* rounds of ends that become starts */
+#define ROUNDS_MOST 4  /* of a hard model */
 #define POOL_MOST 64
 #define MENDED_FROM 32  /* ends of other fits, for a fit without one: a ranking has thousands */
 #define TOGETHER_MOST 8 /* fits of a small model that are searched at once */
@@ -224,12 +226,13 @@ static paritas_status share_ends(struct search *search)
 
 /* ---- all of it ---- */
 
-/* All nonlinear parameters moved together: those of the free fit further out, those of conditional ones to
- * the other side. */
-static paritas_status move_together(struct search *search)
+/* Starts with nonlinear parameters moved, from where fits ended: all together, those of the free fit further
+ * out, those of conditional ones to the other side. In a small model also each alone. */
+static paritas_status move_nonlinear(struct search *search)
 {
     const struct nonlinear *nonlinear = &search->infer->search->nonlinear;
-    struct attempt *attempts = infer_array(search->infer, search->n_asked, sizeof *attempts);
+    struct attempt *attempts =
+        infer_array(search->infer, (1 + 4 * nonlinear->n) * search->n_asked, sizeof *attempts);
     size_t n = 0;
     TRY(infer_memory(search->infer));
     for (size_t i = 0; i < search->n_asked && nonlinear->n > 0; i++) {
@@ -238,8 +241,31 @@ static paritas_status move_together(struct search *search)
         attempts[n].target = s;
         TRY(signs_move(search->infer, s->parameters, nonlinear->n, nonlinear->parameters,
                        s->point ? -1.0 : 1.0, &attempts[n++].start));
+        for (size_t k = 0; k < nonlinear->n && search->is_small; k++)
+            for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
+                attempts[n].target = s;
+                TRY(signs_move(search->infer, s->parameters, 1, &nonlinear->parameters[k], widths,
+                               &attempts[n++].start));
+            }
     }
     return search_run_attempts(search, n, attempts);
+}
+
+/* Rounds of a hard model, while they lower an answer. */
+static paritas_status run_more(struct search *search, struct starts *starts)
+{
+    const bool lowered = search->lowered;
+    bool went = true, lower = true;
+    for (int round = 0; round < ROUNDS_MOST && went && lower; round++) {
+        search->lowered = false;
+        TRY(starts_run_more(search, starts, &went));
+        TRY(share_ends(search));
+        if (went) TRY(search_follow_paths(search));
+        lower = search->lowered;
+        TRY(search_leave_unconverged(search));
+        search->lowered = lowered || lower;
+    }
+    return PARITAS_OK;
 }
 
 static paritas_status look(struct search *search)
@@ -253,11 +279,13 @@ static paritas_status look(struct search *search)
     if (!landscape->free_searched) TRY(hold_and_free(search));
     TRY(starts_plan(search, &starts));
     TRY(signs_flip(search));
-    TRY(move_together(search));
+    TRY(move_nonlinear(search));
     TRY(starts_run_first(search, &starts));
     TRY(share_ends(search));
     TRY(starts_run_rest(search, &starts));
     TRY(share_ends(search));
+    TRY(search_follow_paths(search));
+    TRY(run_more(search, &starts));
     search->infer->search->suspicious = search->infer->search->suspicious || search->lowered;
     return search_leave_unconverged(search);
 }

@@ -2,6 +2,7 @@
 #include "minima/search_starts.h"
 #include "base/math/counter_random.h"
 #include "base/math/probability.h"
+#include "fit/random_start.h"
 #include "minima/landscape.h"
 #include "minima/many_starts.h"
 
@@ -12,9 +13,10 @@
 #define STARTS_ALONE 150
 #define STARTS_POOLED 75     /* of a tested value: those to Asimov data serve it, too */
 #define STARTS_STRAIGHT 20   /* where rates hardly bend */
-#define STARTS_BESIDE 25     /* where a value above was searched, and above the tested ones */
-#define STARTS_AGAIN 10      /* of a small model, near searched values */
+#define STARTS_BESIDE 25     /* where a value above was searched, and around the tested ones */
+#define STARTS_AGAIN 10      /* of a small model, once more at a value */
 #define NEAR_ABOVE 1.6       /* times the value */
+#define BELOW 0.5            /* the same */
 #define OTHERS_MOST 4        /* fits of a large model that hold other parameters */
 #define LOW_WIDTHS 6.0       /* of every second start, along directions in which rates bend */
 #define NEWTON_PART 5        /* one start by Newton's method beside so many others: some minima need it */
@@ -60,8 +62,8 @@ static size_t full_count(const struct search *search, const struct target *s)
     if (!s->point) return landscape->free_searched ? again : STARTS_ALONE;
     if (!holds_poi(search, s)) return landscape->n_others < OTHERS_MOST ? STARTS_BESIDE : again;
     const double above = searched_above(landscape, s->point->value[0]);
-    if (above <= NEAR_ABOVE) return again;
-    if (isfinite(above) || !was_asked_for(search, s)) return STARTS_BESIDE;
+    if (above <= (search->is_small ? 1.0 : NEAR_ABOVE)) return again;
+    if ((isfinite(above) && !search->is_small) || !was_asked_for(search, s)) return STARTS_BESIDE;
     return search->infer->tests && s->point->value[0] != 0.0 ? STARTS_POOLED : STARTS_ALONE;
 }
 
@@ -99,22 +101,35 @@ static paritas_status count_starts(const struct search *search, struct plan *pla
 
 /* ---- for which fits ---- */
 
-static paritas_status add_above(struct search *search)
+/* Adds a fit beside a tested one, which starts where that one ended. */
+static paritas_status add_beside(struct search *search, const struct target *s, double at)
 {
     struct infer *infer = search->infer;
-    const struct target *highest = NULL;
+    const double value = infer_bounded(infer, infer->poi, at);
+    if (value == s->point->value[0]) return PARITAS_OK;
+    TRY(search_add_auxiliary(search, value));
+    return search_run_attempts(search, 1, &(struct attempt){&search->targets[search->n - 1], s->parameters});
+}
+
+/* Above the largest tested value: some minima are met there alone. In a small model also far above it, and below
+ * the least one. */
+static paritas_status add_around(struct search *search)
+{
+    const struct target *highest = NULL, *lowest = NULL;
     for (size_t i = 1; i < search->n_asked; i++) {
         const struct target *s = &search->targets[i];
-        if (holds_poi(search, s) && s->point->value[0] > (highest ? highest->point->value[0] : 0.0))
-            highest = s;
+        if (!holds_poi(search, s) || !(s->point->value[0] > 0.0)) continue;
+        if (!highest || s->point->value[0] > highest->point->value[0]) highest = s;
+        if (!lowest || s->point->value[0] < lowest->point->value[0]) lowest = s;
     }
-    if (!highest || isfinite(searched_above(search->profile->landscape, highest->point->value[0])))
-        return PARITAS_OK;
-    const double above = infer_bounded(infer, infer->poi, NEAR_ABOVE * highest->point->value[0]);
-    if (!(above > highest->point->value[0])) return PARITAS_OK;
-    TRY(search_add_auxiliary(search, above));
-    return search_run_attempts(search, 1,
-                               &(struct attempt){&search->targets[search->n - 1], highest->parameters});
+    if (!highest) return PARITAS_OK;
+    const double value = highest->point->value[0], start = search->infer->base.start[search->infer->poi];
+    if (search->is_small) {
+        TRY(add_beside(search, lowest, BELOW * lowest->point->value[0]));
+        TRY(add_beside(search, highest, fmax(2.0 * value, start + random_start_reach(start))));
+    }
+    if (isfinite(searched_above(search->profile->landscape, value))) return PARITAS_OK;
+    return add_beside(search, highest, NEAR_ABOVE * value);
 }
 
 /* The largest value first, since it serves the others. */
@@ -128,13 +143,13 @@ static int downward(const void *a, const void *b)
 
 paritas_status starts_plan(struct search *search, struct starts *starts)
 {
-    const size_t first_above = search->n;
-    if (search->infer->starts == 0) TRY(add_above(search));
+    const size_t first_around = search->n;
+    if (search->infer->starts == 0) TRY(add_around(search));
     starts->n = 0;
     starts->plans = infer_array(search->infer, search->n, sizeof *starts->plans);
     TRY(infer_memory(search->infer));
     for (size_t i = 0; i < search->n; i++)
-        if (i < search->n_asked || i >= first_above) starts->plans[starts->n++].target = &search->targets[i];
+        if (i < search->n_asked || i >= first_around) starts->plans[starts->n++].target = &search->targets[i];
     qsort(starts->plans, starts->n, sizeof *starts->plans, downward);
     for (size_t i = 0; i < starts->n; i++) TRY(count_starts(search, &starts->plans[i]));
     return PARITAS_OK;
@@ -221,6 +236,28 @@ static paritas_status run_wave(struct search *search, struct starts *starts, siz
         if (!starts->plans[i].approaches) TRY(draw(search->infer, starts, i, SIZE_MAX, attempts, &left));
     *went = left > 0 || drawn > 0;
     return search_run_attempts(search, left, attempts);
+}
+
+/* Does a fit that was asked for have several minima, or starts without an end? */
+static bool is_hard(const struct search *search)
+{
+    bool hard = false;
+    for (size_t i = 0; i < search->n_asked; i++) {
+        const struct target *s = &search->targets[i];
+        hard = hard || s->n_ends > 1 || s->n_ended < s->n_tried;
+    }
+    return hard;
+}
+
+paritas_status starts_run_more(struct search *search, struct starts *starts, bool *went)
+{
+    *went = search->is_small && search->infer->starts == 0 && is_hard(search);
+    if (!*went) return PARITAS_OK;
+    for (size_t i = 0; i < starts->n; i++) {
+        struct plan *plan = &starts->plans[i];
+        if (plan->drawn > STARTS_AGAIN) plan->n = plan->newton = STARTS_POOLED;
+    }
+    return starts_run_first(search, starts);
 }
 
 paritas_status starts_run_rest(struct search *search, struct starts *starts)

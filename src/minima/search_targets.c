@@ -120,8 +120,8 @@ static void put_start(const struct search *search, const struct attempt *attempt
 {
     const struct infer_point *point = attempt->target->point;
     const struct infer *infer = search->infer;
-    for (size_t i = 0; i < infer->n_parameters; i++)
-        start[i] = infer_bounded(infer, i, infer->base.fixed[i] ? infer->base.start[i] : attempt->start[i]);
+    for (size_t i = 0; i < infer->n_parameters; i++) /* a fixed value may lie outside */
+        start[i] = infer->base.fixed[i] ? infer->base.start[i] : infer_bounded(infer, i, attempt->start[i]);
     for (size_t j = 0; point && j < point->k; j++) start[point->parameter[j]] = point->value[j];
 }
 

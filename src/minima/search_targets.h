@@ -5,7 +5,7 @@
 
 #define MINIMA_WITHIN 25.0 /* of the lowest, in twice the NLL: minima further above change no answer */
 #define ENDS_MOST 8        /* minima of a fit that are remembered, the lowest ones */
-#define AUXILIARY_MOST 5
+#define AUXILIARY_MOST 7
 
 struct end {
     double twice_nll;
