@@ -41,6 +41,7 @@ struct infer_profile {
     const double *data;  /* set by the caller */
     const double *start; /* set by the caller; NULL: the base job's */
     paritas_fit_result result;
+    const double *from;                       /* where the search's fit started; NULL: no search lowered it */
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
     double *hessian;             /* of twice the NLL; only for a parameter on its bound */

@@ -37,9 +37,11 @@ static paritas_status look(struct infer *infer, const paritas_fit_result *usual,
     if (poi >= 0 && !infer->base.fixed[poi]) infer->poi = (size_t)poi;
     TRY(infer_lowest_free_fit(infer, &profile));
     put_found(&profile, usual, found);
+    const bool mended = usual->status != PARITAS_FIT_CONVERGED;
     *lower = profile.result.status == PARITAS_FIT_CONVERGED &&
-             !(profile.result.twice_nll >= usual->twice_nll - same_minimum(infer->context));
-    if (*lower) memcpy(start, profile.parameters, infer->n_parameters * sizeof *start);
+             (mended || !(profile.result.twice_nll >= usual->twice_nll - same_minimum(infer->context)));
+    if (*lower)
+        memcpy(start, profile.from ? profile.from : profile.parameters, infer->n_parameters * sizeof *start);
     return PARITAS_OK;
 }
 
@@ -62,8 +64,7 @@ static bool is_searched(const paritas_fit_options *options, const paritas_job *j
                         const paritas_fit_result *usual)
 {
     return job->starts == 0 && !options->start_is_near && options->minimizer == PARITAS_MINIMIZER_NEWTON &&
-           job->max_iterations == 0 && options->max_iterations == 0 &&
-           !isnan(usual->twice_nll);
+           job->max_iterations == 0 && options->max_iterations == 0 && !isnan(usual->twice_nll);
 }
 
 paritas_status paritas_fit_lowest(paritas_context *context, const paritas_model *model,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define STEPS 4
+#define LONG_FIT 30 /* iterations */
 
 /* A fit continued from another value of its parameter to the tested one. */
 struct path {
@@ -45,12 +46,13 @@ paritas_status search_follow_paths(struct search *search)
     struct path *paths = infer_array(infer, origins * search->n_asked, sizeof *paths);
     struct attempt *attempts = infer_array(infer, origins * search->n_asked, sizeof *attempts);
     size_t n = 0;
-    if (!search->is_small) return PARITAS_OK;
     TRY(infer_memory(infer));
-    for (size_t i = 1; i < search->n_asked; i++)
-        for (size_t j = 0; j < search->n; j++)
-            if (j == 0 || j >= search->n_asked)
-                n = add_path(paths, n, &search->targets[i], &search->targets[j]);
+    for (size_t i = 1; i < search->n_asked; i++) {
+        if (!search->is_small && search->targets[i].point->iterations < LONG_FIT) continue;
+        if (search->is_small) n = add_path(paths, n, &search->targets[i], &search->targets[0]);
+        for (size_t j = search->n_asked; j < search->n; j++)
+            n = add_path(paths, n, &search->targets[i], &search->targets[j]);
+    }
     for (int number = 1; number <= STEPS; number++) TRY(step(search, number, n, paths, attempts));
     return PARITAS_OK;
 }

@@ -32,7 +32,10 @@ static void note_end(const struct search *search, struct target *s, struct end e
     size_t at = 0;
     while (at < s->n_ends && s->ends[at].twice_nll < end.twice_nll - search->same) at++;
     if (at < s->n_ends && s->ends[at].twice_nll <= end.twice_nll + search->same) {
-        s->ends[at].count++;
+        struct end *known = &s->ends[at];
+        known->count++;
+        if (end.n_starts > 0 && known->n_starts < ENDS_STARTS)
+            known->starts[known->n_starts++] = end.starts[0];
         return;
     }
     if (at == ENDS_MOST) return;
@@ -137,22 +140,24 @@ static void note_elsewhere(const struct search *search, const struct target *s,
         s->point->elsewhere = parameters;
 }
 
-static void take_end(struct search *search, const struct attempt *attempt, const paritas_fit_result *found,
-                     const double *parameters)
+static void take_end(struct search *search, struct target *s, const double *start,
+                     const paritas_fit_result *found, const double *parameters)
 {
-    struct target *s = attempt->target;
     s->n_tried++;
     s->n_ended += found->status == PARITAS_FIT_CONVERGED;
     if (found->status == PARITAS_FIT_CONVERGED)
         note_end(search, s,
-                 (struct end){.twice_nll = found->twice_nll, .parameters = parameters, .count = 1});
+                 (struct end){.twice_nll = found->twice_nll,
+                              .parameters = parameters,
+                              .count = 1,
+                              .n_starts = 1,
+                              .starts = {start}});
     note_elsewhere(search, s, found, parameters);
     note_unconverged(s, found->status, found->twice_nll, parameters);
     if (!is_better(s, found, search->same)) return;
     s->status = found->status;
     s->twice_nll = found->twice_nll;
     s->parameters = parameters;
-    s->start = attempt->start;
     s->lower = search->lowered = true;
 }
 
@@ -260,7 +265,7 @@ paritas_status search_run_attempts(struct search *search, size_t n, const struct
                     runs[left++] = (struct run){runs[i].attempt, fitted + i * p};
                 continue;
             }
-            take_end(search, &attempts[runs[i].attempt], &results[i], fitted + i * p);
+            take_end(search, s, runs[i].point, &results[i], fitted + i * p);
         }
         n = left;
     }
@@ -343,17 +348,21 @@ static paritas_status fit_freely(struct search *search, const double *start, con
     again.start = start;
     TRY(infer_free_fit(search->infer, &again));
     again.start = search->profile->start;
-    if (again.result.twice_nll <= s->twice_nll + search->same) *to = again;
+    again.from = start;
+    const bool as_low = again.result.twice_nll <= s->twice_nll + search->same;
+    if (as_low && (!to->parameters || again.result.status == PARITAS_FIT_CONVERGED)) *to = again;
     return PARITAS_OK;
 }
 
-/* A fit that starts at an edge of the domain may stay there without an end, where the one before had one. */
+/* A fit that starts at an edge of the domain may stay there without an end, where those before had one. */
 static paritas_status give_free_fit(struct search *search, const struct target *s)
 {
     struct infer_profile found = {.result.twice_nll = HUGE_VAL};
     TRY(fit_freely(search, s->parameters, s, &found));
-    if (s->status == PARITAS_FIT_CONVERGED && found.result.status != PARITAS_FIT_CONVERGED && s->start)
-        TRY(fit_freely(search, s->start, s, &found));
+    for (size_t k = 0; s->status == PARITAS_FIT_CONVERGED && s->n_ends > 0 && k < s->ends[0].n_starts &&
+                       found.result.status != PARITAS_FIT_CONVERGED;
+         k++)
+        TRY(fit_freely(search, s->ends[0].starts[k], s, &found));
     if (found.parameters) *search->profile = found;
     return PARITAS_OK;
 }

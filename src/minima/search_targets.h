@@ -4,14 +4,17 @@
 #include "minima/infer.h"
 
 #define MINIMA_WITHIN 25.0 /* of the lowest, in twice the NLL: minima further above change no answer */
-#define ENDS_MOST 8        /* minima of a fit that are remembered, the lowest ones */
+#define ENDS_STARTS 4
+#define ENDS_MOST 8 /* minima of a fit that are remembered, the lowest ones */
 #define AUXILIARY_MOST 7
 
 struct end {
     double twice_nll;
-    const double *parameters; /* in the arena */
-    bool shared;              /* other fits started there */
-    size_t count;             /* fits that went there */
+    const double *parameters;          /* in the arena */
+    bool shared;                       /* other fits started there */
+    size_t count;                      /* fits that went there */
+    size_t n_starts;                   /* from which fits ended there, */
+    const double *starts[ENDS_STARTS]; /* some of them */
 };
 
 /* A fit: the free one, or a point's. */
@@ -21,7 +24,6 @@ struct target {
     paritas_fit_status status;
     double twice_nll;
     const double *parameters, *flipped; /* the point whose neighbours were tried */
-    const double *start;                /* where the fit started; NULL: as the usual one */
     struct end unconverged;             /* the lowest; parameters NULL: none */
     paritas_fit_status unconverged_status;
     bool lower;                 /* than at the beginning */

@@ -31,7 +31,7 @@ def cost(*arguments):
 
 
 def test_counts_are_told_on_standard_error():
-    fits, iterations = cost("fit", TWO)
+    fits, iterations = cost("fit", TWO, "--quick")
     assert fits == 1 and 1 <= iterations <= 10
     assert "fits:" not in run("fit", TWO).stderr
 
@@ -213,7 +213,7 @@ def test_no_test_of_a_limit_is_far_beyond_what_was_not_excluded(tmp_path):
     answer = json.loads(run("limit", path, "--json").stdout)
     assert answer["limit_obs"] == pytest.approx(0.558074, rel=1e-5) and not answer["bound_widened"]
     assert max(test["mu"] for test in answer["scan"]) <= 10.0
-    assert cost("limit", path)[0] <= 50
+    assert cost("limit", path, "--quick")[0] <= 50
     scaled = (("s1", [0.3], [factor("mu")]), ("s2", [60.0], [factor("mu2")]), ("b", [20.0], [norm]))
     answer = json.loads(run("limit", one_bin(tmp_path / "v.json", 25.0, *scaled), "--json").stdout)
     assert answer["limit_obs"] == pytest.approx(55.8074, rel=1e-5)

@@ -364,7 +364,7 @@ def test_a_scan_crosses_a_kink_that_is_a_maximum(tmp_path):
         ([100.0, 100.0, 0.0], [{"name": "a", "type": "histosys", "data": bent}]),
     ]
     path = workspace(tmp_path / "kink.json", samples, [130, 100, 50])
-    steep, lowest = (run("fit", path, *start)[1] for start in ((), ("--init", "a=1")))
+    steep, lowest = (run("fit", path, *start)[1] for start in (("--quick",), ("--quick", "--init", "a=1")))
     of = {
         key: {one["name"]: one["value"] for one in fit["parameters"]}
         for key, fit in (("steep", steep), ("lowest", lowest))
@@ -550,7 +550,7 @@ def test_minos_says_why_it_has_no_crossing(tmp_path):
         ([100.0, 100.0, 0.0], [bent]),
     ]
     path = workspace(tmp_path / "kink.json", samples, [130, 100, 50])
-    code, _, error = run("fit", path, "--minos", "a")
+    code, _, error = run("fit", path, "--quick", "--minos", "a")
     assert code == 1 and "below the best fit: fit from several starts" in error
     code, _, error = run("fit", path, "--starts", 4, "--minos", "a")
     assert code == 0 and error == "paritas: MINOS of a: fits met 2 minima; its errors follow the lowest\n"

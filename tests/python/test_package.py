@@ -478,7 +478,7 @@ def test_a_list_of_no_names_fixes_nothing():
         lambda m: m.fit(fixed=list(range(m.parameter_count))),
         lambda m: m.fit(fixed=True),
         lambda m: m.fit(fixed=[None] * m.parameter_count),
-        lambda m: m.fit(starts=0),
+        lambda m: m.fit(starts=-1),
         lambda m: m.ranking(top=-1),
         lambda m: m.fit(data=[1.0, 2.0]),
         lambda m: m.fit(data=np.ones((2, 4))),
