@@ -41,6 +41,7 @@ struct option {
  * (session.h) reads their values. */
 #define LIBRARY_ROWS(LIST, S) LIST(OPTION_ROW, OTHER_ROW, S){.name = ""}
 #define LIBRARY_ROW(word, S) {.name = word, .library = #S}
+#define QUICK_ROW {"--quick", OPTION_FLAG, NULL, "use only the usual start for every fit, as --starts 1"}
 #define OPTION_ROW(S, type, member, otherwise, lower, upper, word, unit, doc) LIBRARY_ROW(word, S),
 #define OTHER_ROW(S, type, member, doc)
 

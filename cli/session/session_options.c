@@ -25,7 +25,7 @@ const struct option options_job[] = {JOB_ROWS, {0}};
 const struct option options_statistic[] = {
     JOB_ROWS,
     LIBRARY_ROW("--starts", paritas_job),
-    {"--quick", OPTION_FLAG, NULL, "use only the usual start for every fit, as --starts 1"},
+    QUICK_ROW,
     {0},
 };
 

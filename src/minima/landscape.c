@@ -44,7 +44,7 @@ void landscape_take(struct search *search)
     for (size_t i = 0; i < search->n; i++) {
         const struct target *s = &search->targets[i];
         const size_t within = search_minima_within(s);
-        landscape->several = landscape->several || within > 1 || (s->lower && i < search->n_asked);
+        landscape->several = landscape->several || within > 1 || (s->lower && s->had_end);
         if (within == 0 || (s->point && s->point->k > STATION_HELD)) continue;
         struct station *station = station_of(landscape, s->point);
         if (!station) continue;

@@ -202,18 +202,19 @@ static paritas_status hold_and_free(struct search *search)
     return search_run_attempts(search, HOLDS, attempts);
 }
 
-/* An end of one fit is a start of all others that were asked for. */
+/* An end of one fit is a start of all others that were asked for; in a small model of all. */
 static paritas_status share_ends(struct search *search)
 {
     struct attempt *attempts =
-        infer_array(search->infer, ENDS_MOST * search->n * search->n_asked, sizeof *attempts);
+        infer_array(search->infer, ENDS_MOST * search->n * search->n, sizeof *attempts);
     TRY(infer_memory(search->infer));
+    const size_t n_goals = search->is_small ? search->n : search->n_asked;
     for (int round = 0; round < SHARING_MOST; round++) {
         size_t n = 0;
         for (size_t j = 0; j < search->n; j++)
             for (size_t k = 0; k < search->targets[j].n_ends; k++) {
                 struct end *end = &search->targets[j].ends[k];
-                for (size_t i = 0; i < search->n_asked && !end->shared; i++)
+                for (size_t i = 0; i < n_goals && !end->shared; i++)
                     if (i != j && !search->targets[i].is_lowest)
                         attempts[n++] = (struct attempt){&search->targets[i], end->parameters};
                 end->shared = true;

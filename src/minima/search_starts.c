@@ -49,11 +49,6 @@ static size_t moving(const struct infer *infer, const struct target *s)
     return n;
 }
 
-static bool was_asked_for(const struct search *search, const struct target *s)
-{
-    return s < search->targets + search->n_asked;
-}
-
 /* Where rates bend and a start costs little. */
 static size_t full_count(const struct search *search, const struct target *s)
 {
@@ -63,7 +58,7 @@ static size_t full_count(const struct search *search, const struct target *s)
     if (!holds_poi(search, s)) return landscape->n_others < OTHERS_MOST ? STARTS_BESIDE : again;
     const double above = searched_above(landscape, s->point->value[0]);
     if (above <= (search->is_small ? 1.0 : NEAR_ABOVE)) return again;
-    if ((isfinite(above) && !search->is_small) || !was_asked_for(search, s)) return STARTS_BESIDE;
+    if ((isfinite(above) && !search->is_small) || !search_was_asked_for(search, s)) return STARTS_BESIDE;
     return search->infer->tests && s->point->value[0] != 0.0 ? STARTS_POOLED : STARTS_ALONE;
 }
 

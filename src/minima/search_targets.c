@@ -53,6 +53,13 @@ size_t search_minima_within(const struct target *target)
 
 /* ---- opening ---- */
 
+bool search_was_asked_for(const struct search *search, const struct target *s)
+{
+    for (size_t i = 0; i < search->n_asked; i++)
+        if (s == &search->targets[i]) return true;
+    return false;
+}
+
 bool search_model_is_small(const struct infer *infer)
 {
     return infer->n_parameters <= SMALL_PARAMETERS;
@@ -71,6 +78,7 @@ static void note_unconverged(struct target *s, paritas_fit_status status, double
 static paritas_status put_target(struct search *search, struct target *s)
 {
     s->fixed = infer_fixed_flags(search->infer, s->point);
+    s->had_end = s->status == PARITAS_FIT_CONVERGED;
     TRY(infer_memory(search->infer));
     if (s->status == PARITAS_FIT_CONVERGED)
         note_end(search, s, (struct end){.twice_nll = s->twice_nll, .parameters = s->parameters, .count = 1});
@@ -158,7 +166,8 @@ static void take_end(struct search *search, struct target *s, const double *star
     s->status = found->status;
     s->twice_nll = found->twice_nll;
     s->parameters = parameters;
-    s->lower = search->lowered = true;
+    s->lower = true;
+    search->lowered = search->lowered || search_was_asked_for(search, s);
 }
 
 /* A fit on its way: few iterations tell whether it goes to a known minimum. */

@@ -27,6 +27,7 @@ struct target {
     struct end unconverged;             /* the lowest; parameters NULL: none */
     paritas_fit_status unconverged_status;
     bool lower;                 /* than at the beginning */
+    bool had_end;               /* at the beginning */
     bool is_lowest;             /* no point can be lower */
     struct end ends[ENDS_MOST]; /* different minima, ascending */
     size_t n_ends;
@@ -56,6 +57,8 @@ struct attempt {
 
 /* Do fits of this model cost so little that many starts do not matter? */
 bool search_model_is_small(const struct infer *infer);
+/* Is it no auxiliary fit? */
+bool search_was_asked_for(const struct search *search, const struct target *s);
 /* The free fit and n points. */
 paritas_status search_open(struct infer *infer, struct infer_profile *profile, size_t n,
                            struct infer_point *const *points, struct search *search);

@@ -12,13 +12,13 @@ STEPS = 7  # gradients of a quasi-Newton fit that cost as much as one of Newton'
 
 # most fits and iterations of `hypotest`, `limit`, and of `scan` from 0 to 2 in 21 points
 COSTS = {
-    "tHu_FCNC": ((6, 25), (30, 40), (24, 35)),
-    "ttZ_4l": ((6, 25), (34, 60), (24, 30)),
-    "displaced_leptons_signal": ((6, 20), (40, 120), (24, 40)),
-    os.path.join("more", "1Lbb_700_400_sabine"): ((35, 150), (75, 320), (45, 120)),
-    os.path.join("more", "CMS_ttgamma_2l"): ((90, 480), (165, 950), (220, 1100)),
-    os.path.join("more", "ttZ_3l"): ((40, 240), (105, 850), (50, 280)),
-    os.path.join("more", "ttbar_ljets"): ((85, 2000), (240, 5300), (95, 1450)),
+    "tHu_FCNC": ((42, 210), (76, 290), (63, 240)),
+    "ttZ_4l": ((66, 350), (118, 520), (93, 400)),
+    "displaced_leptons_signal": ((1050, 4300), (4800, 20000), (4500, 20000)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((140, 750), (305, 1550), (162, 760)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((355, 2400), (535, 3400), (455, 2850)),
+    os.path.join("more", "ttZ_3l"): ((490, 4500), (660, 5700), (590, 5150)),
+    os.path.join("more", "ttbar_ljets"): ((570, 11900), (750, 15200), (770, 13400)),
 }
 
 
@@ -99,11 +99,11 @@ def test_a_limit_by_few_toys_ends():
 
 # most fits and iterations of `ranking`, and of `fit` with MINOS errors of the parameter of interest
 COSTS_OF_PROFILES = {
-    "tHu_FCNC": ((720, 360), (6, 25)),
-    "ttZ_4l": ((720, 280), (8, 25)),
-    os.path.join("more", "1Lbb_700_400_sabine"): ((460, 640), (26, 130)),
-    os.path.join("more", "CMS_ttgamma_2l"): ((790, 480), (25, 125)),
-    os.path.join("more", "ttZ_3l"): ((790, 1450), (20, 90)),
+    "tHu_FCNC": ((780, 560), (48, 240)),
+    "ttZ_4l": ((780, 470), (44, 220)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((560, 1150), (210, 1060)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((850, 730), (68, 330)),
+    os.path.join("more", "ttZ_3l"): ((990, 2500), (185, 1080)),
 }
 
 
@@ -189,7 +189,7 @@ def absorbing(path):
 
 def test_a_sample_that_cancels_the_signal_is_named(tmp_path):
     path = absorbing(tmp_path / "w.json")
-    for command, most in (("limit", 1500), ("hypotest", 2450)):
+    for command, most in (("limit", 1500), ("hypotest", 3300)):
         done = run(command, path, "--json")
         assert "sample bkg has the rate -" in done.stderr and "cancels the others" in done.stderr, done.stderr
         assert cost(command, path)[0] <= most, command

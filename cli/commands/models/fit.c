@@ -13,6 +13,7 @@ static const struct option options[] = {
     {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
     LIBRARY_ROWS(PARITAS_FIT_OPTIONS, paritas_fit_options),
     LIBRARY_ROW("--starts", paritas_job),
+    QUICK_ROW,
     {"--csv", OPTION_FLAG, NULL, "the parameters as CSV, a line a parameter, as --json has them"},
     {0},
 };
