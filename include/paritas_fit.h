@@ -54,9 +54,10 @@ typedef enum paritas_parameter_state {
     OTHER(S, const double *, lower, "parameter_count")                                                       \
     OTHER(S, const double *, upper, "parameter_count")                                                       \
     OTHER(S, const unsigned char *, fixed, "parameter_count")                                                \
-    OPTION(S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",        \
-           "starts of each fit, of which the lowest minimum counts; 0: as many as meet a minimum that one "  \
-           "start in fifty leads to, with 95 %; of many fits at once one each")                              \
+    OPTION(                                                                                                  \
+        S, unsigned, starts, 0, PARITAS_NO_BOUND, PARITAS_TO(PARITAS_STARTS_MOST), "--starts", "",           \
+        "starts of each fit, of which the lowest minimum counts; 0: as many as the lowest minimum needs, "   \
+        "and one for each of many fits")                                                                     \
     OPTION(S, unsigned, max_iterations, 0, PARITAS_NO_BOUND, PARITAS_NO_BOUND, "--max-iterations", "",       \
            "iterations of a fit, at most; 0: 200 for newton and toys, 5000 for lbfgsb, 3000 for de")         \
     OTHER(S, size_t, n_pois, "parameters of interest of a statistic; 0: the model's")                        \

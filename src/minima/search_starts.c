@@ -106,8 +106,8 @@ static paritas_status add_beside(struct search *search, const struct target *s, 
     return search_run_attempts(search, 1, &(struct attempt){&search->targets[search->n - 1], s->parameters});
 }
 
-/* Above the largest tested value: some minima are met there alone. In a small model also far above it, and below
- * the least one. */
+/* Above the largest tested value: some minima are met there alone. In a small model also far above it, and
+ * below the least one. */
 static paritas_status add_around(struct search *search)
 {
     const struct target *highest = NULL, *lowest = NULL;

@@ -26,8 +26,8 @@ struct starts {
 paritas_status starts_plan(struct search *search, struct starts *starts);
 /* Runs the starts by Newton's method. */
 paritas_status starts_run_first(struct search *search, struct starts *starts);
-/* Runs another round, if the model is small and its fits have several minima or no end: such models are cheap and
- * hide more. *went: there was one. */
+/* Runs another round, if the model is small and its fits have several minima or no end: such models are
+ * cheap and hide more. *went: there was one. */
 paritas_status starts_run_more(struct search *search, struct starts *starts, bool *went);
 /* Runs the others, which are cheap since minima are known then. */
 paritas_status starts_run_rest(struct search *search, struct starts *starts);
