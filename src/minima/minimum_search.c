@@ -352,11 +352,3 @@ paritas_status minimum_search_run(struct infer *infer, struct infer_profile *pro
     TRY(search_fits(infer, profile, ANCHORS_MOST, some, true));
     return minimum_search_carry(infer, profile, n, points);
 }
-
-paritas_status minimum_search_others(struct infer *infer, struct infer_profile *profile, size_t n,
-                                     struct infer_point *const *points)
-{
-    if (infer->starts == 1 || n == 0) return PARITAS_OK;
-    return search_model_is_small(infer) ? minimum_search_run(infer, profile, n, points)
-                                        : minimum_search_carry(infer, profile, n, points);
-}

@@ -13,11 +13,6 @@ paritas_status minimum_search_run(struct infer *infer, struct infer_profile *pro
 paritas_status minimum_search_carry(struct infer *infer, struct infer_profile *profile, size_t n,
                                     struct infer_point *const *points);
 
-/* The same for fits beside those that answers depend on. Of a large model they hear of the minima that
- * searches of the profile have met, which costs nothing where there is one each. */
-paritas_status minimum_search_others(struct infer *infer, struct infer_profile *profile, size_t n,
-                                     struct infer_point *const *points);
-
 /* A factor other than the parameter of interest ended at its bound: at 0 its samples' parameters have no
  * effect, and two factors of one sample share a product. */
 bool minimum_search_has_factor_at_bound(const struct infer *infer, const double *parameters);

@@ -57,8 +57,9 @@ static size_t full_count(const struct search *search, const struct target *s)
     if (!s->point) return landscape->free_searched ? again : STARTS_ALONE;
     if (!holds_poi(search, s)) return landscape->n_others < OTHERS_MOST ? STARTS_BESIDE : again;
     const double above = searched_above(landscape, s->point->value[0]);
-    if (above <= (search->is_small ? 1.0 : NEAR_ABOVE)) return again;
-    if ((isfinite(above) && !search->is_small) || !search_was_asked_for(search, s)) return STARTS_BESIDE;
+    if (above == 1.0) return again;
+    if (above <= NEAR_ABOVE) return search->is_small ? STARTS_BESIDE : 0;
+    if (isfinite(above) || !search_was_asked_for(search, s)) return STARTS_BESIDE;
     return search->infer->tests && s->point->value[0] != 0.0 ? STARTS_POOLED : STARTS_ALONE;
 }
 
@@ -117,13 +118,13 @@ static paritas_status add_around(struct search *search)
         if (!highest || s->point->value[0] > highest->point->value[0]) highest = s;
         if (!lowest || s->point->value[0] < lowest->point->value[0]) lowest = s;
     }
-    if (!highest) return PARITAS_OK;
+    if (!highest || isfinite(searched_above(search->profile->landscape, highest->point->value[0])))
+        return PARITAS_OK;
     const double value = highest->point->value[0], start = search->infer->base.start[search->infer->poi];
     if (search->is_small) {
         TRY(add_beside(search, lowest, BELOW * lowest->point->value[0]));
         TRY(add_beside(search, highest, fmax(2.0 * value, start + random_start_reach(start))));
     }
-    if (isfinite(searched_above(search->profile->landscape, value))) return PARITAS_OK;
     return add_beside(search, highest, NEAR_ABOVE * value);
 }
 

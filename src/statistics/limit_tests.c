@@ -245,7 +245,7 @@ static paritas_status search_points(struct limit_tests *tests, struct infer_prof
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) before[i] = points[i]->twice_nll;
     TRY(minimum_search_run(infer, profile, n_asked, points));
-    TRY(minimum_search_others(infer, profile, n - n_asked, points + n_asked));
+    TRY(minimum_search_carry(infer, profile, n - n_asked, points + n_asked));
     *lowered = *lowered || profile->result.twice_nll < free - same;
     for (size_t i = 0; i < n; i++) {
         if (!(points[i]->twice_nll < before[i])) continue;
