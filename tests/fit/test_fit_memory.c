@@ -143,10 +143,12 @@ static paritas_status take_compatibility(struct run *run)
     paritas_compatibility_result result = PARITAS_INIT(paritas_compatibility_result);
     paritas_workspace *split = NULL;
     paritas_model *separate = NULL;
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    job.starts = 1;
     paritas_status status = paritas_workspace_split(run->context, run->patched, NULL, &split);
     if (status == PARITAS_OK) status = paritas_model_create(run->context, split, NULL, &separate);
     if (status == PARITAS_OK)
-        status = paritas_compatibility(run->context, run->model, NULL, separate, &result, groups);
+        status = paritas_compatibility(run->context, run->model, &job, separate, &result, groups);
     paritas_model_free(separate);
     paritas_workspace_free(split);
     return status;
@@ -177,6 +179,7 @@ static paritas_status take(struct run *run, enum step step)
     paritas_context *context = run->context;
     size_t n;
     paritas_status status;
+    job.starts = 1; /* each allocation fails once, so that more starts would cost the square */
     switch (step) {
     case READ:
         return PARITAS_OK;
@@ -208,39 +211,40 @@ static paritas_status take(struct run *run, enum step step)
         return paritas_fit(context, run->model, NULL, 1, &job,
                            SIZED(paritas_fit_answers, .results = &result, .starts = &starts));
     case SCAN:
-        return paritas_scan(context, run->model, NULL,
+        return paritas_scan(context, run->model, &job,
                             SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &first,
                                   .n_points = 3, .values = mu, .best = &result, .best_parameters = parameters,
                                   .points = points));
     case CONTOUR:
-        return paritas_contour(context, run->model, NULL,
+        return paritas_contour(context, run->model, &job,
                                SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = mu,
                                      .n_points = 4, .best = &result, .points = edges));
     case HYPOTEST:
-        return paritas_hypotest(context, run->model, NULL, PARITAS_STATISTIC_QTILDE, 3, mu, tests);
+        job.starts = 2; /* a search has one more start for each fit */
+        return paritas_hypotest(context, run->model, &job, PARITAS_STATISTIC_QTILDE, 3, mu, tests);
     case LIMIT:
         return paritas_limit(
-            context, run->model, NULL,
+            context, run->model, &job,
             SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05), &limit);
     case RANKING:
-        return paritas_ranking(context, run->model, NULL, entries, &n);
+        return paritas_ranking(context, run->model, &job, entries, &n);
     case SIGNIFICANCE:
-        return paritas_significance(context, run->model, NULL, &significance);
+        return paritas_significance(context, run->model, &job, &significance);
     case GOF:
-        return paritas_gof(context, run->model, NULL, &gof);
+        return paritas_gof(context, run->model, &job, &gof);
     case TOYS:
         toys.n = 40;
-        return paritas_toys(context, run->model, NULL,
+        return paritas_toys(context, run->model, &job,
                             SIZED(paritas_toys_request, .flags = PARITAS_TOYS_ERRORS, .parameters = moments),
                             &toys, &toys_result);
     case TOYS_GOF:
         toys.n = 40;
         toys.newton_only = 1;
-        return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof, NULL);
+        return paritas_gof_toys(context, run->model, &job, &toys, &toys_gof, NULL);
     case TOYS_KS:
         toys.n = 40;
         toys.algo = PARITAS_GOF_KS;
-        return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof, NULL);
+        return paritas_gof_toys(context, run->model, &job, &toys, &toys_gof, NULL);
     case DATA:
         return take_data(run);
     case COMPATIBILITY:
