@@ -86,7 +86,7 @@ struct shown shown(double value, int digits)
 {
     struct shown number = {"-"};
     const int most = digits > 17 ? 17 : digits < 1 ? 1 : digits; /* more say nothing, and need room */
-    if (!isnan(value)) /* no -0 */
+    if (!isnan(value))                                           /* no -0 */
         snprintf(number.text, sizeof number.text, "%.*g", most,
                  value < 0.0 && value > -ROUNDING ? 0.0 : value + 0.0);
     return number;
