@@ -16,6 +16,18 @@ bool cholesky(size_t n, double *a)
     return true;
 }
 
+void cholesky_solve(size_t n, const double *factor, double *y)
+{
+    for (size_t j = 0; j < n; j++) {
+        y[j] /= factor[j * n + j];
+        for (size_t i = j + 1; i < n; i++) y[i] -= factor[j * n + i] * y[j];
+    }
+    for (size_t j = n; j-- > 0;) {
+        for (size_t i = j + 1; i < n; i++) y[j] -= factor[j * n + i] * y[i];
+        y[j] /= factor[j * n + j];
+    }
+}
+
 bool invert_positive(size_t n, double *a)
 {
     if (!cholesky(n, a)) return false;

@@ -10,6 +10,11 @@
 
 struct frozen;
 
+/* What is expected at n points; `data`: NULL without templates. */
+typedef paritas_status family_expectation(paritas_context *context, struct paritas_device *device,
+                                          const struct paritas_model *model, size_t n_points,
+                                          const double *points, const double *data, double *answer);
+
 #define KINK_SURFACES_MOST 8 /* that meet in a point */
 
 /* Along what derivatives by rows are differentiated once more. */
@@ -44,13 +49,8 @@ struct paritas_family {
                                            const unsigned char *fixed, double *covariance);
     /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
      * templates. */
-    paritas_status (*expected_data)(paritas_context *context, struct paritas_device *device,
-                                    const struct paritas_model *model, size_t n_points, const double *points,
-                                    const double *data, double *expected);
-    /* A matrix of n_main rows of n_parameters for each point. */
-    paritas_status (*expected_jacobian)(paritas_context *context, struct paritas_device *device,
-                                        const struct paritas_model *model, size_t n_points,
-                                        const double *points, const double *data, double *jacobian);
+    family_expectation *expected_data;
+    family_expectation *expected_jacobian; /* a matrix of n_main rows of n_parameters for each point */
     /* Public functions on channels and samples; NULL together. */
     paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model,
                                          const double *point, const double *data, double *expected);
@@ -146,14 +146,9 @@ static inline const struct frozen *paritas_model_frozen(const struct paritas_mod
 /* Refuses models without an expectation, with the reason. */
 paritas_status family_check_expectation(paritas_context *context, const struct frozen *model);
 
-/* paritas_expected_data_of on a device of the caller's choice. */
-paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
-                                    const paritas_model *model, size_t n_points, const double *points,
-                                    const double *data, double *expected);
-/* paritas_expected_jacobian_of for many points, on a device of the caller's choice. */
-paritas_status family_expected_jacobian(paritas_context *context, struct paritas_device *device,
-                                        const paritas_model *model, size_t n_points, const double *points,
-                                        const double *data, double *jacobian);
+/* paritas_expected_data_of, and paritas_expected_jacobian_of for many points, on a device of the caller's
+ * choice. */
+family_expectation family_expected_data, family_expected_jacobian;
 
 /* The same model with the tables of second derivatives, which a large one makes when they are first asked
  * for: of it, `tables` and `serial` alone. */

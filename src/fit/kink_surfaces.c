@@ -158,13 +158,6 @@ static void spread_of(const struct walk *w, const double *x, double *to)
         for (size_t b = 0; b < n && x[a] != 0.0; b++) to[b] += w->v[a * n + b] * x[a];
 }
 
-static double dot(size_t n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* M, D of the held surfaces. False: some depend on others. */
 static bool span(struct walk *w)
 {
@@ -172,7 +165,8 @@ static bool span(struct walk *w)
     double *factor = w->inverse;
     for (size_t k = 0; k < n; k++) spread_of(w, w->normals + k * p, w->spread + k * p);
     for (size_t k = 0; k < n; k++)
-        for (size_t j = 0; j < n; j++) w->m[k * n + j] = dot(p, w->normals + k * p, w->spread + j * p);
+        for (size_t j = 0; j < n; j++)
+            w->m[k * n + j] = dot_product(p, w->normals + k * p, w->spread + j * p);
     memcpy(factor, w->m, n * n * sizeof *factor);
     for (size_t k = 0; k < n; k++) factor[k * n + k] *= 1.0 + 1e-12;
     if (!invert_positive(n, factor)) return false;
@@ -254,7 +248,7 @@ static bool find_step(struct walk *w)
     if (!span(w)) return false;
     memcpy(w->along, w->gradient, n * sizeof *w->along);
     for (size_t k = 0; k < w->n; k++) {
-        w->slopes[k] = dot(n, w->off + k * n, w->gradient);
+        w->slopes[k] = dot_product(n, w->off + k * n, w->gradient);
         for (size_t p = 0; p < n; p++) w->along[p] -= w->slopes[k] * w->normals[k * n + p];
     }
     spread_of(w, w->along, w->step);
@@ -280,7 +274,7 @@ static bool take_side(struct walk *w, double *edm)
     const size_t n = w->model->n_parameters;
     bool known = find_step(w);
     for (size_t p = 0; known && (p = beyond_bound(w)) < n; known = find_step(w)) hold(w, p);
-    *edm = known ? fabs(dot(n, w->along, w->step)) : 0.0;
+    *edm = known ? fabs(dot_product(n, w->along, w->step)) : 0.0;
     return known;
 }
 
@@ -296,9 +290,9 @@ static void learn(struct walk *w)
     }
     for (size_t k = 0; k < w->n; k++)
         for (size_t p = 0; p < n; p++) turned[p] += w->slopes[k] * w->last_normals[k * n + p];
-    const double curved = dot(n, moved, turned);
+    const double curved = dot_product(n, moved, turned);
     spread_of(w, turned, vy);
-    const double size = dot(n, turned, vy);
+    const double size = dot_product(n, turned, vy);
     if (!(curved > 0.0 && size > 0.0)) return;
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++)
@@ -385,7 +379,8 @@ static paritas_status leave(struct walk *w, bool *left)
     for (size_t k = 0; k < w->n; k++) {
         TRY(run_side(w, k, false));
         const double below = fall(w, k, w->slopes[k]),
-                     above = -fall(w, k, dot(n, w->off + k * n, w->gradient)), falls = fmax(below, above);
+                     above = -fall(w, k, dot_product(n, w->off + k * n, w->gradient)),
+                     falls = fmax(below, above);
         if (!(falls > most)) continue;
         most = falls;
         which = k;

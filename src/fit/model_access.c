@@ -169,14 +169,31 @@ static paritas_status rows_of(paritas_context *context, const struct frozen *mod
     return *data ? rows_check_all_templates(context, model, n, *data) : PARITAS_OK;
 }
 
-paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
-                                    const paritas_model *given, size_t n_points, const double *points,
-                                    const double *data, double *expected)
+/* Runs one of a family's functions, which get checked rows. */
+static paritas_status expect(paritas_context *context, struct paritas_device *device,
+                             const paritas_model *given, family_expectation *run, size_t n_points,
+                             const double *points, const double *data, double *answer)
 {
     const struct frozen *model = paritas_model_frozen(given);
     TRY(family_check_expectation(context, model));
     TRY(rows_of(context, model, n_points, &data));
-    return model->family->expected_data(context, device, given, n_points, points, data, expected);
+    return run(context, device, given, n_points, points, data, answer);
+}
+
+paritas_status family_expected_data(paritas_context *context, struct paritas_device *device,
+                                    const paritas_model *model, size_t n_points, const double *points,
+                                    const double *data, double *expected)
+{
+    return expect(context, device, model, paritas_model_frozen(model)->family->expected_data, n_points,
+                  points, data, expected);
+}
+
+paritas_status family_expected_jacobian(paritas_context *context, struct paritas_device *device,
+                                        const paritas_model *model, size_t n_points, const double *points,
+                                        const double *data, double *jacobian)
+{
+    return expect(context, device, model, paritas_model_frozen(model)->family->expected_jacobian, n_points,
+                  points, data, jacobian);
 }
 
 paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *model, size_t n_points,
@@ -185,16 +202,6 @@ paritas_status paritas_expected_data_of(paritas_context *context, const paritas_
     REQUIRE(context, model);
     if (n_points > 0) REQUIRE(context, points, expected);
     return family_expected_data(context, context->device, model, n_points, points, data, expected);
-}
-
-paritas_status family_expected_jacobian(paritas_context *context, struct paritas_device *device,
-                                        const paritas_model *given, size_t n_points, const double *points,
-                                        const double *data, double *jacobian)
-{
-    const struct frozen *model = paritas_model_frozen(given);
-    TRY(family_check_expectation(context, model));
-    TRY(rows_of(context, model, n_points, &data));
-    return model->family->expected_jacobian(context, device, given, n_points, points, data, jacobian);
 }
 
 paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *given,

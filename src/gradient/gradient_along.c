@@ -6,6 +6,7 @@
  *   (dL/dt)' = L_tx x' + L_tt v        one product, along parameters and row
  *
  * L_xt has a row for each parameter: the derivative of L_t along it. */
+#include "fit/cholesky.h"
 #include "fit/family.h"
 #include "statistics/asymptotic.h"
 #include "gradient/gradient.h"
@@ -89,13 +90,6 @@ static paritas_status turn_row(struct gradient *g, const double *point, const do
     return PARITAS_OK;
 }
 
-static double dot(size_t n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* Of the profiled L: (dL/dt)' into by_row[k], (dL/dmu)' into by_at[k]; `m` is the move of mu. */
 static paritas_status turn_fit(struct gradient *g, struct gradient_row *row, const struct gradient_fit *fit,
                                double m, int k, struct along *a)
@@ -115,11 +109,11 @@ static paritas_status turn_fit(struct gradient *g, struct gradient_row *row, con
     if (fit->conditional) job.fixed = g->fixed;
     TRY(fit_covariances(infer->context, infer->model, 1, &job, a->covariance));
     for (size_t i = 0; i < p; i++) {
-        a->moved[i] = -0.5 * dot(p, a->covariance + i * p, force);
+        a->moved[i] = -0.5 * dot_product(p, a->covariance + i * p, force);
         if (isnan(a->moved[i])) row->status = infer_worse(row->status, PARITAS_FIT_NOT_A_MINIMUM);
     }
     if (fit->conditional) a->moved[poi] = m;
-    a->by_at[k] = by_mu + dot(p, a->hessian + poi * p, a->moved);
+    a->by_at[k] = by_mu + dot_product(p, a->hessian + poi * p, a->moved);
     return turn_row(g, fit->parameters, row->data, a, a->by_row[k]);
 }
 
@@ -186,13 +180,13 @@ static paritas_status turn_likelihood(struct gradient *g, struct gradient_row *r
     TRY(mix(g, point, row->data, a, force));
     TRY(infer_evaluate(infer, 1, point, row->data, NULL, gradient, a->hessian));
     TRY(turn_row(g, point, row->data, a, a->by_row[0]));
-    double along = dot(p, gradient, a->moved);
+    double along = dot_product(p, gradient, a->moved);
     for (size_t k = 0; k < r; k++)
         if (a->v[k] != 0.0 && isfinite(a->slope[k])) along += a->slope[k] * a->v[k];
     if (to->values) to->values[row->index] = scale * along;
     for (size_t k = 0; k < r && to->data; k++) to->data[row->index * r + k] = scale * a->by_row[0][k];
     for (size_t i = 0; i < p && to->at; i++)
-        to->at[row->index * p + i] = scale * (force[i] + dot(p, a->hessian + i * p, a->moved));
+        to->at[row->index * p + i] = scale * (force[i] + dot_product(p, a->hessian + i * p, a->moved));
     return PARITAS_OK;
 }
 

@@ -1,5 +1,6 @@
 /* conditional_fits.c: free and conditional fits as job lists. */
 #include "minima/conditional_fits.h"
+#include "fit/cholesky.h"
 #include "fit/edges.h"
 #include "fit/fit.h"
 #include "minima/conditional_starts.h"
@@ -210,16 +211,9 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
     return PARITAS_OK;
 }
 
-static double dot(size_t n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static void subtract_along(size_t n, const double *direction, double norm, double *by, double *vector)
 {
-    const double part = dot(n, by, vector) / norm;
+    const double part = dot_product(n, by, vector) / norm;
     for (size_t i = 0; i < n; i++) vector[i] -= part * direction[i];
 }
 
@@ -235,15 +229,15 @@ static void follow_edges(size_t n, const struct edges *edges, const unsigned cha
         for (int pass = 0; pass < 2; pass++) { /* the second takes the other bins' parts away */
             for (size_t j = 0; pass == 1 && j < k; j++) {
                 const double *other = edges->jacobian + edges->bins[j] * n;
-                const double own = dot(n, room + j * n, room + j * n);
+                const double own = dot_product(n, room + j * n, room + j * n);
                 if (own > 0.0) subtract_along(n, other, own, room + j * n, row);
             }
             for (size_t i = 0; i < n; i++) free[i] = held[i] ? 0.0 : row[i];
-            const double now = dot(n, free, free);
+            const double now = dot_product(n, free, free);
             if (pass == 1 && !(now > SAME_EDGE * norm)) memset(free, 0, n * sizeof *free);
             norm = now;
         }
-        if (dot(n, free, free) > 0.0) subtract_along(n, row, norm, free, gradient);
+        if (dot_product(n, free, free) > 0.0) subtract_along(n, row, norm, free, gradient);
     }
 }
 

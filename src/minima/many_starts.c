@@ -46,7 +46,7 @@ void many_starts_draw(size_t n, const double *widths, const double *lower, const
     for (size_t i = 0; i < n; i++) {
         if (fixed[i]) continue;
         const uint64_t bits = counter_bits(k, i);
-        const double u = ((double)(bits >> 11) + 0.5) * 0x1p-53;
+        const double u = random_part(bits);
         if (!isnan(widths[i]))
             start[i] += (law.widths * normal_quantile(u) + law.evenly * (2.0 * u - 1.0)) * widths[i];
         else if (law.on_bounds && bits % 2 && isfinite(lower[i]))

@@ -239,7 +239,7 @@ static paritas_status derive(struct simplify *s, const double *row, const double
 static double normal_draw(uint64_t seed, size_t draw, size_t column)
 {
     const uint64_t bits = random_mixed(counter_bits(draw, column) ^ random_mixed(seed * RANDOM_STEP));
-    return normal_quantile(((double)(bits >> 11) + 0.5) * 0x1p-53);
+    return normal_quantile(random_part(bits));
 }
 
 static void draw_point(const struct simplify *s, size_t draw, double *z, double *point)

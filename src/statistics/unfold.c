@@ -138,16 +138,9 @@ static paritas_status expect(struct unfold *u)
 
 /* ---- strengths ---- */
 
-static double product(size_t n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static void times(size_t n, const double *matrix, const double *v, double *to)
 {
-    for (size_t i = 0; i < n; i++) to[i] = product(n, matrix + i * n, v);
+    for (size_t i = 0; i < n; i++) to[i] = dot_product(n, matrix + i * n, v);
 }
 
 /* The variance of L W x, m rows of m. `row`: scratch of n. */
@@ -155,7 +148,8 @@ static void seen_variance(const struct unfold_penalty *p, const double *c, doubl
 {
     for (size_t r = 0; r < p->n_rows; r++) {
         times(p->n, c, p->rows + r * p->n, row);
-        for (size_t t = 0; t < p->n_rows; t++) to[r * p->n_rows + t] = product(p->n, row, p->rows + t * p->n);
+        for (size_t t = 0; t < p->n_rows; t++)
+            to[r * p->n_rows + t] = dot_product(p->n, row, p->rows + t * p->n);
     }
 }
 
@@ -252,7 +246,7 @@ static void propagate(const struct unfold *u, struct unfolded *at)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++)
             at->covariance[i * n + j] = at->covariance[j * n + i] =
-                at->prior[i * n + j] - product(n, cp + i * n, at->prior + j * n);
+                at->prior[i * n + j] - dot_product(n, cp + i * n, at->prior + j * n);
     for (size_t i = 0; i < n; i++)
         at->errors[i] = is_free(u, i) ? sqrt(at->covariance[i * n + i]) : (double)NAN;
 }
@@ -292,11 +286,11 @@ static void bend(const struct unfold *u, struct unfolded *at)
     double *slope = at->scratch, *pull = slope + n, *offset = pull + n;
     for (size_t i = 0; i < n; i++) offset[i] = at->estimates[i] - u->penalty.centres[i];
     times(n, u->penalty.ties, offset, pull);
-    at->penalty = product(n, offset, pull);
+    at->penalty = dot_product(n, offset, pull);
     at->chi2 = u->results[0].twice_nll - tau * at->penalty - u->saturated;
     times(n, at->prior, pull, slope);
     times(n, u->penalty.ties, slope, offset);
-    const double first = -2.0 * product(n, pull, slope), second = 6.0 * product(n, slope, offset);
+    const double first = -2.0 * dot_product(n, pull, slope), second = 6.0 * dot_product(n, slope, offset);
     const double b = tau * first / at->penalty, a = -tau * tau * first / at->chi2;
     const double bb = (tau * first + tau * tau * second) / at->penalty - b * b,
                  aa = (-2.0 * tau * tau * first - tau * tau * tau * second) / at->chi2 - a * a;

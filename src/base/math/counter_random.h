@@ -13,6 +13,12 @@ static inline uint64_t random_mixed(uint64_t z)
     return z ^ z >> 31;
 }
 
+/* Evenly between 0 and 1, never at either end. */
+static inline double random_part(uint64_t bits)
+{
+    return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
 /* 64 random bits of a counter. */
 static inline uint64_t counter_bits(uint64_t row, uint64_t column)
 {
