@@ -60,13 +60,6 @@ static paritas_status put_matrix(const struct search *search, const struct targe
 
 /* ---- directions ---- */
 
-static double product(size_t n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* to := from times the symmetric matrix, of which the upper triangle is given. */
 static void multiply(size_t n, const double *matrix, const double *from, double *to)
 {
@@ -82,33 +75,34 @@ static void multiply(size_t n, const double *matrix, const double *from, double 
     }
 }
 
-/* Krylov's basis by Lanczos: rows of n, orthogonal, at most `most`, and the matrix in that basis, `small`.
- * Returns how many rows there are. */
+/* Krylov's basis by Lanczos: rows of n, orthogonal, at most `most`, and the matrix in that basis, `small`,
+ * whose rows are BASIS_MOST apart. Returns how many rows there are. */
 static size_t lanczos(size_t n, const double *matrix, size_t most, double *basis, double *small)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++) basis[i] = 1.0 + (double)(random_mixed(i + 1) >> 11) * 0x1p-53;
-    double norm = sqrt(product(n, basis, basis));
-    memset(small, 0, most * most * sizeof *small);
+    double norm = sqrt(dot_product(n, basis, basis));
+    memset(small, 0, BASIS_MOST * BASIS_MOST * sizeof *small);
     while (m < most && norm > 1e-9) {
         double *own = basis + m * n, *next = own + n;
         for (size_t i = 0; i < n; i++) own[i] /= norm;
         multiply(n, matrix, own, next);
         for (int pass = 0; pass < 2; pass++) /* twice: rounding leaves parts of rows before */
             for (size_t j = 0; j <= m; j++) {
-                const double part = product(n, basis + j * n, next);
+                const double part = dot_product(n, basis + j * n, next);
                 for (size_t i = 0; i < n; i++) next[i] -= part * basis[j * n + i];
-                if (j == m) small[m * most + m] += part;
+                if (j == m) small[m * BASIS_MOST + m] += part;
             }
-        norm = sqrt(product(n, next, next));
-        if (++m < most) small[(m - 1) * most + m] = small[m * most + m - 1] = norm;
+        norm = sqrt(dot_product(n, next, next));
+        if (++m < most) small[(m - 1) * BASIS_MOST + m] = small[m * BASIS_MOST + m - 1] = norm;
     }
     return m;
 }
 
 /* One rotation of Jacobi's method, of columns p and q. */
-static void rotate(size_t m, size_t stride, double *a, double *vectors, size_t p, size_t q)
+static void rotate(size_t m, double *a, double *vectors, size_t p, size_t q)
 {
+    const size_t stride = BASIS_MOST;
     const double off = a[p * stride + q];
     if (off == 0.0) return;
     const double theta = (a[q * stride + q] - a[p * stride + p]) / (2.0 * off),
@@ -130,13 +124,13 @@ static void rotate(size_t m, size_t stride, double *a, double *vectors, size_t p
 }
 
 /* Eigenvalues of the leading m x m matrix on its diagonal, eigenvectors in columns. */
-static void diagonalise(size_t m, size_t stride, double *a, double *vectors)
+static void diagonalise(size_t m, double *a, double *vectors)
 {
-    memset(vectors, 0, m * stride * sizeof *vectors);
-    for (size_t k = 0; k < m; k++) vectors[k * stride + k] = 1.0;
+    memset(vectors, 0, BASIS_MOST * BASIS_MOST * sizeof *vectors);
+    for (size_t k = 0; k < m; k++) vectors[k * BASIS_MOST + k] = 1.0;
     for (int sweep = 0; sweep < SWEEPS; sweep++)
         for (size_t p = 0; p < m; p++)
-            for (size_t q = p + 1; q < m; q++) rotate(m, stride, a, vectors, p, q);
+            for (size_t q = p + 1; q < m; q++) rotate(m, a, vectors, p, q);
 }
 
 /* The least number of the diagonal that is not taken yet. */
@@ -158,7 +152,7 @@ static paritas_status find_directions(struct infer *infer, size_t n, const size_
            *directions = infer_reals(infer, LOW_DIRECTIONS_MOST, p);
     TRY(infer_memory(infer));
     const size_t m = lanczos(n, matrix, most, basis, small);
-    diagonalise(m, BASIS_MOST, small, vectors);
+    diagonalise(m, small, vectors);
     for (bends->n = 0; bends->n < LOW_DIRECTIONS_MOST && bends->n < m; bends->n++) {
         const size_t k = take_least(m, small);
         for (size_t j = 0; j < m; j++)

@@ -91,19 +91,32 @@ TEST(a_fit_that_is_given_up_would_have_ended_in_the_known_minimum)
     assert_true(models >= 6 && known > models * STARTS / 2);
 }
 
-/* One bin with 50 events, to which both sides of `a` add; `observed` events. */
-static struct fixture bent(double added, double observed)
+/* One bin with 50 events, to which both sides of `a` add, and both of `c`; `observed` events. */
+static struct fixture bent_twice(double added, double by_c, double observed)
 {
     char text[1024];
     snprintf(text, sizeof text,
              "{\"channels\":[{\"name\":\"c\",\"samples\":[{\"name\":\"s\",\"data\":[50.0],\"modifiers\":["
              "{\"name\":\"a\",\"type\":\"histosys\",\"data\":{\"hi_data\":[%.17g],\"lo_data\":[%.17g]}},"
+             "{\"name\":\"c\",\"type\":\"histosys\",\"data\":{\"hi_data\":[%.17g],\"lo_data\":[%.17g]}},"
              "{\"name\":\"b\",\"type\":\"normsys\",\"data\":{\"hi\":1.02,\"lo\":0.98}}]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[%.17g]}],"
              "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"\",\"parameters\":[]}}],"
              "\"version\":\"1.0.0\"}",
-             50.0 + added, 50.0 + added, observed);
+             50.0 + added, 50.0 + added, 50.0 + by_c, 50.0 + by_c, observed);
     return make_fixture(text);
+}
+
+static struct fixture bent(double added, double observed)
+{
+    return bent_twice(added, 0.0, observed);
+}
+
+static size_t at_of(const struct fixture *f, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(paritas_model_parameter_name(f->model, i), name) != 0) i++;
+    return i;
 }
 
 static struct bends bends_at(struct opened *o, const double *point)
@@ -117,21 +130,40 @@ static struct bends bends_at(struct opened *o, const double *point)
 
 TEST(rates_that_bend_towards_the_data_may_have_two_minima)
 {
-    static const double centre[2] = {0.0, 0.0};
+    static const double centre[3] = {0.0};
     struct fixture f = bent(20.0, 90.0);
     struct opened o;
     open_search(&o, &f);
     const struct bends bends = bends_at(&o, centre);
-    assert_true(bends.several_possible && bends.n == 2);
+    assert_true(bends.several_possible && bends.n == 3);
     /* the first direction is a's, of unit length in widths */
-    assert_true(fabs(fabs(bends.directions[0]) - 1.0) < 1e-3 && fabs(bends.directions[1]) < 0.05);
+    assert_true(fabs(fabs(bends.directions[at_of(&f, "a")]) - 1.0) < 1e-3);
+    assert_true(fabs(bends.directions[at_of(&f, "b")]) < 0.05 &&
+                fabs(bends.directions[at_of(&f, "c")]) < 0.05);
+    infer_close(&o.infer);
+    free_fixture(&f);
+}
+
+TEST(directions_come_by_their_bends)
+{
+    static const double centre[3] = {0.0};
+    static const char *const names[] = {"a", "c", "b"};
+    struct fixture f = bent_twice(8.0, 14.0, 90.0);
+    struct opened o;
+    open_search(&o, &f);
+    const struct bends bends = bends_at(&o, centre);
+    static const size_t order[] = {1, 0, 2}; /* c, a, b */
+    assert_int_equal(bends.n, 3);
+    for (size_t k = 0; k < 3; k++)
+        for (size_t j = 0; j < 3; j++)
+            assert_true(fabs(fabs(bends.directions[3 * k + at_of(&f, names[j])]) - (order[k] == j)) < 0.05);
     infer_close(&o.infer);
     free_fixture(&f);
 }
 
 TEST(rates_that_hardly_bend_have_one_minimum)
 {
-    static const double centre[2] = {0.0, 0.0};
+    static const double centre[3] = {0.0};
     struct fixture f = bent(0.1, 52.0);
     struct opened o;
     open_search(&o, &f);
@@ -145,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fit_that_is_given_up_would_have_ended_in_the_known_minimum),
         cmocka_unit_test(rates_that_bend_towards_the_data_may_have_two_minima),
+        cmocka_unit_test(directions_come_by_their_bends),
         cmocka_unit_test(rates_that_hardly_bend_have_one_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
