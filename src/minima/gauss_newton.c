@@ -36,11 +36,14 @@ struct solver {
     struct arena arena;
     size_t p, bins, n_main;
     size_t *used;                   /* the main data that count */
-    const double *templates;        /* a data row for each fit; NULL: the model has none */
+    double *templates;              /* a data row for each fit; NULL: the model has none */
     const double *rates, *jacobian; /* of the fit in hand: n_main; n_main rows of p */
     double *across;                 /* p rows of bins: the Jacobian, turned */
     double *variance, *b, *matrix, *y, *held;
     unsigned char *moves;
+    /* of all fits in memory, a row each: where they are evaluated, and the answers */
+    struct trial **list;
+    double *points, *values, *gradients, *expected, *jacobians;
 };
 
 bool gauss_newton_serves(const struct infer *infer)
@@ -101,24 +104,9 @@ static void put_matrix(struct solver *s)
     for (size_t a = 0; a < n; a++) s->matrix[a * n + a] += rate_of(s, a);
 }
 
-/* y := (U^T U)^-1 y */
-static void solve(size_t n, const double *u, double *y)
-{
-    for (size_t j = 0; j < n; j++) {
-        y[j] /= u[j * n + j];
-        for (size_t i = j + 1; i < n; i++) y[i] -= u[j * n + i] * y[j];
-    }
-    for (size_t j = n; j-- > 0;) {
-        for (size_t i = j + 1; i < n; i++) y[j] -= u[j * n + i] * y[i];
-        y[j] /= u[j * n + j];
-    }
-}
-
 static double along(const struct solver *s, size_t i, const double *bins)
 {
-    double sum = 0.0;
-    for (size_t b = 0; b < s->bins; b++) sum += s->across[i * s->bins + b] * bins[b];
-    return sum;
+    return dot_product(s->bins, s->across + i * s->bins, bins);
 }
 
 /* The step of all that moves, where held parameters go their way to a bound. False: no step. */
@@ -137,7 +125,7 @@ static bool put_step(struct solver *s, const double *gradient, double *step)
     }
     put_matrix(s);
     if (!cholesky(s->bins, s->matrix)) return false;
-    solve(s->bins, s->matrix, s->y);
+    cholesky_solve(s->bins, s->matrix, s->y);
     for (size_t i = 0; i < s->p; i++)
         if (s->moves[i]) step[i] = s->variance[i] * (s->b[i] - along(s, i, s->y));
     return true;
@@ -213,62 +201,60 @@ static bool goes_to(struct solver *s, const struct trial *trial, const double *k
 
 /* ---- fits side by side ---- */
 
-/* Values and gradients at `moved` of the listed trials. */
-static paritas_status evaluate(struct solver *s, size_t n, struct trial *const *list, double *values,
-                               double *gradients)
+/* Values and gradients at `moved` of the first n listed trials. */
+static paritas_status evaluate(struct solver *s, size_t n)
 {
-    double *points = arena_array(&s->arena, n, s->p * sizeof *points);
-    if (!points) return paritas_fail_memory(s->infer->context);
-    for (size_t k = 0; k < n; k++) memcpy(points + k * s->p, list[k]->moved, s->p * sizeof *points);
-    return infer_evaluate(s->infer, n, points, s->data, values, gradients, NULL);
+    for (size_t k = 0; k < n; k++) memcpy(s->points + k * s->p, s->list[k]->moved, s->p * sizeof *s->points);
+    return infer_evaluate(s->infer, n, s->points, s->data, s->values, s->gradients, NULL);
 }
 
-static void accept(const struct solver *s, struct trial *trial, double value, const double *gradient)
+/* The k-th listed trial goes where it was evaluated. */
+static void accept(const struct solver *s, size_t k)
 {
+    struct trial *trial = s->list[k];
     memcpy(trial->fit->point, trial->moved, s->p * sizeof *trial->moved);
-    memcpy(trial->gradient, gradient, s->p * sizeof *gradient);
-    trial->fit->twice_nll = value;
+    memcpy(trial->gradient, s->gradients + k * s->p, s->p * sizeof *trial->gradient);
+    trial->fit->twice_nll = s->values[k];
     trial->has_value = true;
 }
 
 /* Values at the starts; those outside the domain are drawn in. */
-static paritas_status enter(struct solver *s, size_t n, struct trial *trials, struct trial **list,
-                            double *values, double *gradients)
+static paritas_status enter(struct solver *s, size_t n, struct trial *trials)
 {
     for (size_t k = 0; k < n; k++) memcpy(trials[k].moved, trials[k].fit->point, s->p * sizeof(double));
     for (int draw = 0; draw <= DRAWS_MOST; draw++) {
         size_t m = 0;
         for (size_t k = 0; k < n; k++)
-            if (!trials[k].has_value) list[m++] = &trials[k];
+            if (!trials[k].has_value) s->list[m++] = &trials[k];
         if (m == 0) break;
-        TRY(evaluate(s, m, list, values, gradients));
+        TRY(evaluate(s, m));
         for (size_t k = 0; k < m; k++) {
-            const double *inside = list[k]->fit->inside;
-            if (isfinite(values[k])) accept(s, list[k], values[k], gradients + k * s->p);
-            for (size_t i = 0; i < s->p && !list[k]->has_value; i++)
-                list[k]->moved[i] = inside[i] + DRAWN * (list[k]->moved[i] - inside[i]);
+            struct trial *trial = s->list[k];
+            const double *inside = trial->fit->inside;
+            if (isfinite(s->values[k])) accept(s, k);
+            for (size_t i = 0; i < s->p && !trial->has_value; i++)
+                trial->moved[i] = inside[i] + DRAWN * (trial->moved[i] - inside[i]);
         }
     }
     for (size_t k = 0; k < n; k++) trials[k].open = trials[k].has_value;
     return PARITAS_OK;
 }
 
-/* Steps of the open fits among n, and which of them end. */
-static paritas_status find_steps(struct solver *s, size_t n, struct trial **list, double *points,
-                                 double *expected, double *jacobians)
+/* Steps of the first n listed fits, and which of them end. */
+static paritas_status find_steps(struct solver *s, size_t n)
 {
     struct infer *infer = s->infer;
-    const size_t n_data = infer->n_data;
-    for (size_t k = 0; k < n; k++) memcpy(points + k * s->p, list[k]->fit->point, s->p * sizeof *points);
-    TRY(family_expected_data(infer->context, infer->context->host, infer->model, n, points, s->templates,
-                             expected));
-    TRY(family_expected_jacobian(infer->context, infer->context->host, infer->model, n, points, s->templates,
-                                 jacobians));
+    struct paritas_device *host = infer->context->host;
+    for (size_t k = 0; k < n; k++)
+        memcpy(s->points + k * s->p, s->list[k]->fit->point, s->p * sizeof *s->points);
+    TRY(family_expected_data(infer->context, host, infer->model, n, s->points, s->templates, s->expected));
+    TRY(family_expected_jacobian(infer->context, host, infer->model, n, s->points, s->templates,
+                                 s->jacobians));
     for (size_t k = 0; k < n; k++) {
-        struct trial *trial = list[k];
+        struct trial *trial = s->list[k];
         struct gauss_fit *fit = trial->fit;
-        s->rates = expected + k * n_data;
-        s->jacobian = jacobians + k * s->n_main * s->p;
+        s->rates = s->expected + k * infer->n_data;
+        s->jacobian = s->jacobians + k * s->n_main * s->p;
         trial->length = 1.0;
         trial->open = find_step(s, trial) && trial->decrease > AT_END;
         for (size_t j = 0; isfinite(trial->decrease) && j < fit->n_known && fit->goes_to < 0; j++)
@@ -278,112 +264,113 @@ static paritas_status find_steps(struct solver *s, size_t n, struct trial **list
     return PARITAS_OK;
 }
 
-/* Goes along the steps as far as they lower the value. A fit that cannot is left where it is. */
-static paritas_status take_steps(struct solver *s, size_t n, struct trial **list, double *values,
-                                 double *gradients)
+/* The first n listed fits go along their steps as far as these lower the value. A fit that cannot is left
+ * where it is. */
+static paritas_status take_steps(struct solver *s, size_t n)
 {
     for (int round = 0; round < TRIALS_MOST && n > 0; round++) {
         size_t left = 0;
-        for (size_t k = 0; k < n; k++)
-            for (size_t i = 0; i < s->p; i++)
-                list[k]->moved[i] = reached(s, list[k]->fit, i, list[k]->length * list[k]->step[i]);
-        TRY(evaluate(s, n, list, values, gradients));
         for (size_t k = 0; k < n; k++) {
-            const double now = list[k]->fit->twice_nll;
-            if (values[k] < now - 1e-9 * (1.0 + fabs(now))) {
-                accept(s, list[k], values[k], gradients + k * s->p);
+            const struct trial *trial = s->list[k];
+            for (size_t i = 0; i < s->p; i++)
+                trial->moved[i] = reached(s, trial->fit, i, trial->length * trial->step[i]);
+        }
+        TRY(evaluate(s, n));
+        for (size_t k = 0; k < n; k++) {
+            const double now = s->list[k]->fit->twice_nll;
+            if (s->values[k] < now - 1e-9 * (1.0 + fabs(now))) {
+                accept(s, k);
                 continue;
             }
-            list[k]->length *= SHORTER;
-            list[left++] = list[k];
+            s->list[k]->length *= SHORTER;
+            s->list[left++] = s->list[k];
         }
         n = left;
     }
-    for (size_t k = 0; k < n; k++) list[k]->open = false;
-    return PARITAS_OK;
-}
-
-/* The job's templates, once for each fit. */
-static paritas_status repeat_templates(struct solver *s, size_t n)
-{
-    const size_t row = s->infer->n_data;
-    if (paritas_model_template_count(s->infer->model) == 0) return PARITAS_OK;
-    double *rows = arena_array(&s->arena, n, row * sizeof *rows);
-    if (!rows) return paritas_fail_memory(s->infer->context);
-    for (size_t k = 0; k < n; k++) memcpy(rows + k * row, s->infer->base.data, row * sizeof *rows);
-    s->templates = rows;
+    for (size_t k = 0; k < n; k++) s->list[k]->open = false;
     return PARITAS_OK;
 }
 
 static paritas_status run(struct solver *s, size_t n, struct trial *trials)
 {
-    struct arena *arena = &s->arena;
-    struct trial **list = arena_array(arena, n, sizeof *list);
-    double *values = arena_array(arena, n, sizeof *values),
-           *gradients = arena_array(arena, n, s->p * sizeof *gradients),
-           *points = arena_array(arena, n, s->p * sizeof *points),
-           *expected = arena_array(arena, n, s->infer->n_data * sizeof *expected),
-           *jacobians = arena_array(arena, n, s->n_main * s->p * sizeof *jacobians);
-    if (!list || !values || !gradients || !points || !expected || !jacobians)
-        return paritas_fail_memory(s->infer->context);
-    TRY(repeat_templates(s, n));
-    TRY(enter(s, n, trials, list, values, gradients));
+    TRY(enter(s, n, trials));
     for (int iteration = 0; iteration < ITERATIONS_MOST; iteration++) {
         size_t m = 0, going = 0;
         for (size_t k = 0; k < n; k++)
-            if (trials[k].open) list[m++] = &trials[k];
+            if (trials[k].open) s->list[m++] = &trials[k];
         if (m == 0) break;
-        TRY(find_steps(s, m, list, points, expected, jacobians));
+        TRY(find_steps(s, m));
         for (size_t k = 0; k < m; k++)
-            if (list[k]->open) list[going++] = list[k];
-        TRY(take_steps(s, going, list, values, gradients));
+            if (s->list[k]->open) s->list[going++] = s->list[k];
+        TRY(take_steps(s, going));
     }
     return PARITAS_OK;
 }
 
-/* Fits that are in memory together. */
-static paritas_status run_together(struct infer *infer, const double *data, size_t n, struct gauss_fit *fits)
+/* ---- memory ---- */
+
+static double *reals(struct solver *s, size_t n, size_t row, bool *enough)
 {
-    const struct frozen *model = paritas_model_frozen(infer->model);
-    struct solver s = {
-        .infer = infer, .data = data, .p = infer->n_parameters, .n_main = model->n_main, .bins = 0};
-    arena_open(&s.arena, &infer->context->allocator);
-    paritas_status status = PARITAS_OK;
-    struct trial *trials = arena_array(&s.arena, n, sizeof *trials);
-    double *rows = arena_array(&s.arena, n, 3 * s.p * sizeof *rows);
-    s.used = arena_array(&s.arena, s.n_main, sizeof *s.used);
-    for (size_t i = 0; s.used && i < s.n_main; i++)
-        if (!frozen_is_masked(model, i)) s.used[s.bins++] = i;
-    s.across = arena_array(&s.arena, s.p, s.bins * sizeof *s.across);
-    s.matrix = arena_array(&s.arena, s.bins, s.bins * sizeof *s.matrix);
-    double *parts = arena_array(&s.arena, 2 * s.p + 2 * s.bins, sizeof *parts);
-    s.moves = arena_array(&s.arena, s.p, 1);
-    if (!trials || !rows || !s.used || !s.across || !s.matrix || !parts || !s.moves)
-        status = paritas_fail_memory(infer->context);
-    if (status == PARITAS_OK) {
-        s.variance = parts;
-        s.b = s.variance + s.p;
-        s.y = s.b + s.p;
-        s.held = s.y + s.bins;
-        for (size_t i = 0; i < s.p; i++) s.variance[i] = variance_of(infer, i);
-        for (size_t k = 0; k < n; k++) {
-            fits[k].goes_to = -1;
-            trials[k] = (struct trial){.fit = &fits[k],
-                                       .gradient = rows + 3 * k * s.p,
-                                       .step = rows + (3 * k + 1) * s.p,
-                                       .moved = rows + (3 * k + 2) * s.p};
-        }
-        status = run(&s, n, trials);
+    double *array = arena_array(&s->arena, n, row * sizeof *array);
+    *enough = *enough && array;
+    return array;
+}
+
+/* Room for n fits. False: there is none. */
+static bool make_room(struct solver *s, size_t n)
+{
+    const struct frozen *model = paritas_model_frozen(s->infer->model);
+    bool enough = true;
+    s->used = arena_array(&s->arena, s->n_main, sizeof *s->used);
+    s->moves = arena_array(&s->arena, s->p, 1);
+    s->list = arena_array(&s->arena, n, sizeof(struct trial *));
+    if (!s->used || !s->moves || !s->list) return false;
+    for (size_t i = 0; i < s->n_main; i++)
+        if (!frozen_is_masked(model, i)) s->used[s->bins++] = i;
+    s->across = reals(s, s->p, s->bins, &enough);
+    s->matrix = reals(s, s->bins, s->bins, &enough);
+    s->variance = reals(s, s->p, 1, &enough);
+    s->b = reals(s, s->p, 1, &enough);
+    s->y = reals(s, s->bins, 1, &enough);
+    s->held = reals(s, s->bins, 1, &enough);
+    s->points = reals(s, n, s->p, &enough);
+    s->values = reals(s, n, 1, &enough);
+    s->gradients = reals(s, n, s->p, &enough);
+    s->expected = reals(s, n, s->infer->n_data, &enough);
+    s->jacobians = reals(s, n, s->n_main * s->p, &enough);
+    if (model->n_templates > 0) s->templates = reals(s, n, s->infer->n_data, &enough);
+    return enough;
+}
+
+static paritas_status run_together(struct solver *s, size_t n, struct gauss_fit *fits)
+{
+    const struct infer *infer = s->infer;
+    bool enough = true;
+    struct trial *trials = arena_array(&s->arena, n, sizeof *trials);
+    double *rows = reals(s, n, 3 * s->p, &enough);
+    if (!trials || !enough || !make_room(s, n)) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < s->p; i++) s->variance[i] = variance_of(infer, i);
+    for (size_t k = 0; k < n; k++) {
+        double *own = rows + 3 * k * s->p;
+        fits[k].goes_to = -1;
+        trials[k] =
+            (struct trial){.fit = &fits[k], .gradient = own, .step = own + s->p, .moved = own + 2 * s->p};
+        if (s->templates)
+            memcpy(s->templates + k * infer->n_data, infer->base.data, infer->n_data * sizeof(double));
     }
-    arena_free(&s.arena);
-    return status;
+    return run(s, n, trials);
 }
 
 paritas_status gauss_newton_run(struct infer *infer, const double *data, size_t n, struct gauss_fit *fits)
 {
-    const size_t elements = paritas_model_frozen(infer->model)->n_main * infer->n_parameters + 1,
-                 most = ELEMENTS_TOGETHER / elements, together = most < 1 ? 1 : most;
-    for (size_t i = 0; i < n; i += together)
-        TRY(run_together(infer, data, n - i < together ? n - i : together, fits + i));
+    const size_t n_main = paritas_model_frozen(infer->model)->n_main, p = infer->n_parameters,
+                 most = ELEMENTS_TOGETHER / (n_main * p + 1), together = most < 1 ? 1 : most;
+    for (size_t i = 0; i < n; i += together) {
+        struct solver s = {.infer = infer, .data = data, .p = p, .n_main = n_main};
+        arena_open(&s.arena, &infer->context->allocator);
+        const paritas_status status = run_together(&s, n - i < together ? n - i : together, fits + i);
+        arena_free(&s.arena);
+        TRY(status);
+    }
     return PARITAS_OK;
 }

@@ -7,18 +7,19 @@
 
 #include "minima/infer.h"
 
+#define GAUSS_KNOWN_MOST 8
+
 /* A fit of one data set. */
 struct gauss_fit {
     const unsigned char *fixed; /* n_parameters */
     const double *inside;       /* a start outside the domain is drawn toward this point */
     double *point;              /* the start, within bounds; then the end */
     size_t n_known;             /* minima of the same fit, at most GAUSS_KNOWN_MOST */
-    const double *known[8];
-    double known_nll[8]; /* twice */
-    double twice_nll;    /* answers: at the end */
-    ptrdiff_t goes_to;   /* the known minimum in which the next step would end; -1: none */
+    const double *known[GAUSS_KNOWN_MOST];
+    double known_nll[GAUSS_KNOWN_MOST]; /* twice */
+    double twice_nll;                   /* answers: at the end */
+    ptrdiff_t goes_to;                  /* the known minimum in which the next step would end; -1: none */
 };
-#define GAUSS_KNOWN_MOST 8
 
 /* Are all main data counts, and few enough? */
 bool gauss_newton_serves(const struct infer *infer);

@@ -102,6 +102,13 @@ static const struct station *nearest(const struct infer_profile *profile, const 
     return found;
 }
 
+const struct station *landscape_free_fit(const struct landscape *landscape)
+{
+    for (size_t i = 0; i < landscape->n; i++)
+        if (landscape->stations[i].k == 0) return &landscape->stations[i];
+    return NULL;
+}
+
 size_t landscape_starts(const struct infer *infer, const struct infer_profile *profile,
                         const struct infer_point *point, const double **starts)
 {
@@ -110,8 +117,7 @@ size_t landscape_starts(const struct infer *infer, const struct infer_profile *p
     const struct station *from[3] = {nearest(profile, point, line ? -1 : 0, NULL), NULL, NULL};
     size_t n = 0;
     from[1] = nearest(profile, point, line ? 1 : 0, line ? NULL : from[0]);
-    for (size_t i = 0; i < landscape->n && !(line && point->parameter[0] == infer->poi); i++)
-        if (landscape->stations[i].k == 0) from[2] = &landscape->stations[i];
+    if (!(line && point->parameter[0] == infer->poi)) from[2] = landscape_free_fit(landscape);
     for (size_t j = 0; j < 3; j++)
         for (size_t k = 0;
              from[j] && k < from[j]->n && !(j == 2 && (from[0] == from[2] || from[1] == from[2])); k++)

@@ -34,6 +34,8 @@ struct landscape {
 paritas_status landscape_open(struct infer *infer, struct infer_profile *profile);
 /* Takes the minima of a search's targets. */
 void landscape_take(struct search *search);
+/* The free fit's station; NULL: none yet. */
+const struct station *landscape_free_fit(const struct landscape *landscape);
 /* Starts for a fit of the profile: the minima of the nearest fits that hold the same parameters, and of the
  * free fit. Room for LANDSCAPE_STARTS; returns their number. */
 size_t landscape_starts(const struct infer *infer, const struct infer_profile *profile,

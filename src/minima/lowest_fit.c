@@ -12,9 +12,7 @@ static void put_found(const struct infer_profile *profile, const paritas_fit_res
                       paritas_fit_starts *found)
 {
     const struct landscape *landscape = profile->landscape;
-    const struct station *free = NULL;
-    for (size_t i = 0; landscape && i < landscape->n; i++)
-        if (landscape->stations[i].k == 0) free = &landscape->stations[i];
+    const struct station *free = landscape ? landscape_free_fit(landscape) : NULL;
     if (!free || free->n < 2) return;
     *found = (paritas_fit_starts){.size = sizeof *found,
                                   .n = 1 + landscape->free_tried,

@@ -6,9 +6,9 @@
  * docs/contract.md has the promise. */
 #include "minima/minimum_search.h"
 #include "fit/family.h"
+#include "fit/random_start.h"
 #include "minima/landscape.h"
 #include "minima/search_kinks.h"
-#include "minima/search_paths.h"
 #include "minima/search_signs.h"
 #include "minima/search_starts.h"
 
@@ -173,7 +173,7 @@ static void list_holds(const struct infer *infer, const double *best, double *va
 {
     const size_t poi = infer->poi;
     const double lower = infer->base.lower[poi], upper = infer->base.upper[poi], at = best[poi],
-                 reach = fmax(3.0 * fmax(1.0, fabs(infer->base.start[poi])), 2.0 * fabs(at)),
+                 reach = fmax(random_start_reach(infer->base.start[poi]), 2.0 * fabs(at)),
                  low = fmax(lower, fmin(-reach, at - reach)), high = fmin(upper, fmax(reach, at + reach));
     values[0] = low;
     values[1] = 0.5 * (low + at);
@@ -256,12 +256,13 @@ static paritas_status move_nonlinear(struct search *search)
 static paritas_status run_more(struct search *search, struct starts *starts)
 {
     const bool lowered = search->lowered;
-    bool went = true, lower = true;
-    for (int round = 0; round < ROUNDS_MOST && went && lower; round++) {
+    bool went, lower = true;
+    for (int round = 0; round < ROUNDS_MOST && lower; round++) {
         search->lowered = false;
         TRY(starts_run_more(search, starts, &went));
+        if (!went) break;
         TRY(share_ends(search));
-        if (went) TRY(search_follow_paths(search));
+        TRY(starts_follow_paths(search));
         lower = search->lowered;
         TRY(search_leave_unconverged(search));
         search->lowered = lowered || lower;
@@ -285,7 +286,7 @@ static paritas_status look(struct search *search)
     TRY(share_ends(search));
     TRY(starts_run_rest(search, &starts));
     TRY(share_ends(search));
-    TRY(search_follow_paths(search));
+    TRY(starts_follow_paths(search));
     TRY(run_more(search, &starts));
     search->infer->search->suspicious = search->infer->search->suspicious || search->lowered;
     return search_leave_unconverged(search);

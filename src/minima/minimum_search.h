@@ -1,11 +1,10 @@
-/* minimum_search.h: further starts for the fits of a statistic, where there may be several minima. */
+/* minimum_search.h: further starts for the fits of a statistic. */
 #pragma once
 
 #include "minima/infer.h"
 
 /* Looks for lower minima of a profile's free fit and of n of its conditional fits. Better answers replace
- * theirs. Notes in infer->minima what it met. A profile without any sign of several minima costs a few
- * evaluations per parameter, once. */
+ * theirs. Notes in infer->minima what it met. Values that were searched before get few starts or none. */
 paritas_status minimum_search_run(struct infer *infer, struct infer_profile *profile, size_t n,
                                   struct infer_point *const *points);
 

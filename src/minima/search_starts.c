@@ -23,6 +23,8 @@
 #define FIRST_WAVE 16        /* by Fisher's matrix; it serves if half of them end in known minima */
 #define LARGE_PARAMETERS 256 /* beyond, starts become fewer with the square, as one costs more */
 #define LEAST_STARTS 4
+#define PATH_STEPS 4
+#define LONG_FIT 30 /* iterations */
 
 /* ---- how many ---- */
 
@@ -59,7 +61,7 @@ static size_t full_count(const struct search *search, const struct target *s)
     const double above = searched_above(landscape, s->point->value[0]);
     if (above == 1.0) return again;
     if (above <= NEAR_ABOVE) return search->is_small ? STARTS_BESIDE : 0;
-    if (isfinite(above) || !search_was_asked_for(search, s)) return STARTS_BESIDE;
+    if (isfinite(above) || !s->asked) return STARTS_BESIDE;
     return search->infer->tests && s->point->value[0] != 0.0 ? STARTS_POOLED : STARTS_ALONE;
 }
 
@@ -160,8 +162,7 @@ static void draw_along_bends(const struct infer *infer, const struct plan *plan,
     const size_t p = infer->n_parameters;
     memcpy(start, plan->target->parameters, p * sizeof *start);
     for (size_t k = 0; k < plan->bends.n; k++) {
-        const double u = ((double)(counter_bits(number, k) >> 11) + 0.5) * 0x1p-53,
-                     far = LOW_WIDTHS * normal_quantile(u);
+        const double far = LOW_WIDTHS * normal_quantile(random_part(counter_bits(number, k)));
         for (size_t i = 0; i < p; i++) start[i] += far * plan->bends.directions[k * p + i];
     }
 }
@@ -265,5 +266,58 @@ paritas_status starts_run_rest(struct search *search, struct starts *starts)
         if (has_no_ends(starts->plans[i].target)) starts->plans[i].n = 0;
     for (size_t each = FIRST_WAVE; went; each = SIZE_MAX)
         TRY(run_wave(search, starts, each, attempts, &went));
+    return PARITAS_OK;
+}
+
+/* ---- by steps from other values ---- */
+
+/* A fit continued from another value of its parameter to the tested one. */
+struct path {
+    struct infer_point point;
+    struct target at, *goal;
+    double from;
+};
+
+static size_t add_path(struct path *paths, size_t n, struct target *goal, const struct target *origin)
+{
+    const struct infer_point *point = goal->point;
+    if (!point || point->k > 1 || !origin->parameters || goal == origin) return n;
+    paths[n] = (struct path){.goal = goal, .from = origin->parameters[point->parameter[0]]};
+    paths[n].at = (struct target){.fixed = goal->fixed, .parameters = origin->parameters};
+    return n + 1;
+}
+
+/* One step of all paths; the last one ends at the goals. */
+static paritas_status follow_step(struct search *search, int number, size_t n, struct path *paths,
+                                  struct attempt *attempts)
+{
+    const double part = (double)number / PATH_STEPS;
+    for (size_t i = 0; i < n; i++) {
+        struct path *path = &paths[i];
+        attempts[i] = (struct attempt){number == PATH_STEPS ? path->goal : &path->at, path->at.parameters};
+        path->point = *path->goal->point;
+        path->point.value[0] = path->from + part * (path->goal->point->value[0] - path->from);
+        path->at.point = &path->point;
+        path->at.status = PARITAS_FIT_NO_PROGRESS;
+        path->at.twice_nll = (double)NAN;
+    }
+    return search_run_attempts(search, n, attempts);
+}
+
+paritas_status starts_follow_paths(struct search *search)
+{
+    struct infer *infer = search->infer;
+    const size_t origins = 1 + search->n - search->n_asked;
+    struct path *paths = infer_array(infer, origins * search->n_asked, sizeof *paths);
+    struct attempt *attempts = infer_array(infer, origins * search->n_asked, sizeof *attempts);
+    size_t n = 0;
+    TRY(infer_memory(infer));
+    for (size_t i = 1; i < search->n_asked; i++) {
+        if (!search->is_small && search->targets[i].point->iterations < LONG_FIT) continue;
+        if (search->is_small) n = add_path(paths, n, &search->targets[i], &search->targets[0]);
+        for (size_t j = search->n_asked; j < search->n; j++)
+            n = add_path(paths, n, &search->targets[i], &search->targets[j]);
+    }
+    for (int number = 1; number <= PATH_STEPS; number++) TRY(follow_step(search, number, n, paths, attempts));
     return PARITAS_OK;
 }

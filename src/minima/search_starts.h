@@ -16,8 +16,8 @@ struct plan {
     struct bends bends;
 };
 
-/* Of the fits that were asked for, and of one above them: where the parameter of interest is larger, more
- * minima are met, and they go on downward. */
+/* Of the fits that were asked for, and of auxiliary ones around them: where the parameter of interest is
+ * larger, more minima are met, and they go on downward. */
 struct starts {
     size_t n;
     struct plan *plans;
@@ -31,3 +31,7 @@ paritas_status starts_run_first(struct search *search, struct starts *starts);
 paritas_status starts_run_more(struct search *search, struct starts *starts, bool *went);
 /* Runs the others, which are cheap since minima are known then. */
 paritas_status starts_run_rest(struct search *search, struct starts *starts);
+/* Reaches the tested values of a small model from its free fit, and from the minima of the auxiliary fits.
+ * Some minima are met from a neighbour's alone. Of a large model only those whose usual fits took long, from
+ * auxiliary fits: where two branches cross, one step from afar ends on the upper one. */
+paritas_status starts_follow_paths(struct search *search);

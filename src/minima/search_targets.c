@@ -53,13 +53,6 @@ size_t search_minima_within(const struct target *target)
 
 /* ---- opening ---- */
 
-bool search_was_asked_for(const struct search *search, const struct target *s)
-{
-    for (size_t i = 0; i < search->n_asked; i++)
-        if (s == &search->targets[i]) return true;
-    return false;
-}
-
 bool search_model_is_small(const struct infer *infer)
 {
     return infer->n_parameters <= SMALL_PARAMETERS;
@@ -95,12 +88,14 @@ paritas_status search_open(struct infer *infer, struct infer_profile *profile, s
     search->approaches = !search->is_small && infer->starts == 0 && gauss_newton_serves(infer);
     search->targets = infer_array(infer, search->n + AUXILIARY_MOST, sizeof *search->targets);
     TRY(infer_memory(infer));
-    search->targets[0] = (struct target){.status = profile->result.status,
+    search->targets[0] = (struct target){.asked = true,
+                                         .status = profile->result.status,
                                          .twice_nll = profile->result.twice_nll,
                                          .parameters = profile->parameters,
                                          .is_lowest = profile->is_lowest && !search->is_small};
     for (size_t i = 0; i < n; i++)
         search->targets[1 + i] = (struct target){.point = points[i],
+                                                 .asked = true,
                                                  .status = points[i]->status,
                                                  .twice_nll = points[i]->twice_nll,
                                                  .parameters = points[i]->parameters};
@@ -167,7 +162,7 @@ static void take_end(struct search *search, struct target *s, const double *star
     s->twice_nll = found->twice_nll;
     s->parameters = parameters;
     s->lower = true;
-    search->lowered = search->lowered || search_was_asked_for(search, s);
+    search->lowered = search->lowered || s->asked;
 }
 
 /* A fit on its way: few iterations tell whether it goes to a known minimum. */

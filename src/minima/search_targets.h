@@ -21,6 +21,7 @@ struct end {
 struct target {
     struct infer_point *point; /* NULL: the free fit */
     unsigned char *fixed;
+    bool asked; /* for by the caller, no auxiliary fit */
     paritas_fit_status status;
     double twice_nll;
     const double *parameters, *flipped; /* the point whose neighbours were tried */
@@ -57,8 +58,6 @@ struct attempt {
 
 /* Do fits of this model cost so little that many starts do not matter? */
 bool search_model_is_small(const struct infer *infer);
-/* Is it no auxiliary fit? */
-bool search_was_asked_for(const struct search *search, const struct target *s);
 /* The free fit and n points. */
 paritas_status search_open(struct infer *infer, struct infer_profile *profile, size_t n,
                            struct infer_point *const *points, struct search *search);
