@@ -16,10 +16,17 @@ extern "C" {
 
 /* ---- several minima ----------------------------------------------------------------------------- */
 
-#define PARITAS_MINIMA_FIELDS(FIELD, R)                                                      \
-    FIELD(R, size_t, met, , "met", "",                                                       \
-          "different minima within 25 of the lowest, of the fit that met most; 0: one each") \
-    FIELD(R, double, apart, , "apart", "", "twice the NLL between the lowest and the highest of a fit")
+#define PARITAS_MINIMA_NAME 96 /* bytes, with the end */
+#define PARITAS_MINIMA_FIELDS(FIELD, R)                                                                 \
+    FIELD(R, size_t, met, , "met", "",                                                                  \
+          "different minima within 25 of the lowest, of the fit that met most; 0: one each")            \
+    FIELD(R, double, apart, , "apart", "", "twice the NLL between the lowest and the highest of a fit") \
+    FIELD(R, double, next, , "next", "",                                                                \
+          "the same between the lowest and the next one, where that is least; 0: one each")             \
+    FIELD(R, char, parameter, [PARITAS_MINIMA_NAME], "parameter", "",                                   \
+          "what tells these two apart most: its name, the start of a long one; empty from a store")     \
+    FIELD(R, double, at_lowest, , "at_lowest", "", "its value in the lowest")                           \
+    FIELD(R, double, at_next, , "at_next", "", "its value in the next one")
 typedef struct paritas_minima {
     PARITAS_MINIMA_FIELDS(PARITAS_MEMBER, )
 } paritas_minima;

@@ -281,6 +281,8 @@ def _plain(value: Any) -> Any:
         return {name: _plain(value[name]) for name in value.dtype.names or ()}
     if isinstance(value, np.ndarray) and value.dtype.names:
         return [_plain(row) for row in value]
+    if isinstance(value, np.bytes_):
+        return _CONVERSIONS["text"](value)
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist()) if value.dtype.kind == "f" else value.tolist()
     if isinstance(value, float) and not isfinite(value):

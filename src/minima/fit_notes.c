@@ -1,17 +1,26 @@
-/* fit_notes.c: why a fit behind a statistic has no answer. */
+/* fit_notes.c: what fits behind a statistic leave to be said. */
 #include "minima/fit_notes.h"
 #include "minima/domain.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A fit that ended without converging. */
+#define NAMED_MOST 3
+
+/* Where a fit ended. */
 struct end {
     paritas_fit_status status;
     const struct infer_profile *profile;
     const struct infer_point *point; /* NULL: the profile's free fit */
     const double *parameters;
 };
+
+static bool is_poi(const struct infer *infer, size_t i)
+{
+    bool is = false;
+    for (size_t k = 0; k < infer->n_pois; k++) is = is || infer->pois[k] == i;
+    return is;
+}
 
 static bool is_fixed(const struct infer *infer, const struct end *end, size_t i)
 {
@@ -64,18 +73,59 @@ static paritas_status describe(struct infer *infer, const struct end *end, size_
     return PARITAS_OK;
 }
 
-static paritas_status note(struct infer *infer, const struct end *end)
+/* ---- which fit ---- */
+
+static void say_fit(const struct infer *infer, const struct end *end, size_t room, char *text)
 {
-    char text[1024], fit[256] = "the free fit";
-    if (end->status == PARITAS_FIT_CONVERGED || infer->told_unfinished) return PARITAS_OK;
+    const char *asimov = end->profile->data == infer->base.data ? "" : " to Asimov data";
     if (end->point)
-        snprintf(fit, sizeof fit, "the fit with %s = %.6g",
-                 paritas_model_parameter_name(infer->model, end->point->parameter[0]), end->point->value[0]);
+        snprintf(text, room, "the fit with %s = %.6g%s",
+                 paritas_model_parameter_name(infer->model, end->point->parameter[0]), end->point->value[0],
+                 asimov);
+    else
+        snprintf(text, room, "the free fit%s", asimov);
+}
+
+static paritas_status note_unfinished(struct infer *infer, const struct end *end)
+{
+    char text[1024], fit[256];
+    if (end->status == PARITAS_FIT_CONVERGED || infer->told_unfinished) return PARITAS_OK;
     TRY(describe(infer, end, sizeof text, text));
     infer->told_unfinished = text[0] != '\0';
-    if (text[0])
-        paritas_note(infer->context, "%s%s %s", fit,
-                     end->profile->data == infer->base.data ? "" : " to Asimov data", text);
+    if (!text[0]) return PARITAS_OK;
+    say_fit(infer, end, sizeof fit, fit);
+    paritas_note(infer->context, "%s %s", fit, text);
+    return PARITAS_OK;
+}
+
+/* Factors and gammas at bounds: there a sample is off, or an error is at its end. */
+static void note_bounds(struct infer *infer, const struct end *end)
+{
+    char text[1024], fit[256];
+    size_t n = 0, length = 0;
+    if (end->status != PARITAS_FIT_CONVERGED || infer->told_bounds) return;
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        const double x = end->parameters[i], lower = infer->base.lower[i], upper = infer->base.upper[i];
+        if (i == infer->poi || is_poi(infer, i) || is_fixed(infer, end, i) || (x > lower && x < upper))
+            continue;
+        if (n++ >= NAMED_MOST || length >= sizeof text) continue;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s at its %s bound %.6g",
+                                   n > 1 ? ", " : "", paritas_model_parameter_name(infer->model, i),
+                                   x > lower ? "upper" : "lower", x);
+    }
+    if (n == 0) return;
+    say_fit(infer, end, sizeof fit, fit);
+    infer->told_bounds = true;
+    if (n > NAMED_MOST)
+        paritas_note(infer->context, "%s ended with %s, and %zu more", fit, text, n - NAMED_MOST);
+    else
+        paritas_note(infer->context, "%s ended with %s", fit, text);
+}
+
+static paritas_status note(struct infer *infer, const struct end *end)
+{
+    TRY(note_unfinished(infer, end));
+    note_bounds(infer, end);
     return PARITAS_OK;
 }
 

@@ -103,8 +103,18 @@ paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context
                           "with the numbers in question");
 }
 
+static void note_minima(const struct infer *infer)
+{
+    const paritas_minima *m = &infer->minima;
+    if (m->met < 2 || !m->parameter[0]) return;
+    paritas_note(infer->context,
+                 "a fit met %zu minima, the two lowest %.3g apart in 2 NLL: there %s is %.4g and %.4g",
+                 m->met, m->next, m->parameter, m->at_lowest, m->at_next);
+}
+
 void infer_close(struct infer *infer)
 {
+    note_minima(infer);
     arena_free(&infer->arena);
 }
 
@@ -315,10 +325,35 @@ bool infer_is_free(const struct infer_profile *profile, size_t parameter)
     return state == PARITAS_PARAMETER_FREE || state == PARITAS_PARAMETER_AT_KINK;
 }
 
-void infer_note_minima(paritas_minima *minima, size_t met, double apart)
+void infer_add_minima(paritas_minima *minima, const paritas_minima *others)
 {
-    minima->met = met > minima->met ? met : minima->met;
-    minima->apart = fmax(minima->apart, apart);
+    const size_t met = others->met > minima->met ? others->met : minima->met;
+    const double apart = fmax(minima->apart, others->apart);
+    if (others->parameter[0] && (!minima->parameter[0] || others->next < minima->next)) *minima = *others;
+    minima->met = met;
+    minima->apart = apart;
+}
+
+void infer_tell_apart(const struct infer *infer, const double *lowest, const double *next,
+                      paritas_minima *minima)
+{
+    double most = 0.0;
+    size_t differs = 0;
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        const double scale = infer->widths[i] > 0.0 ? infer->widths[i] : fmax(1.0, fabs(lowest[i])),
+                     apart = fabs(next[i] - lowest[i]) / scale;
+        if (!(apart > most)) continue;
+        most = apart;
+        differs = i;
+    }
+    const char *name = paritas_model_parameter_name(infer->model, differs);
+    size_t length = strlen(name);
+    if (length > sizeof minima->parameter - 1) length = sizeof minima->parameter - 1;
+    while (name[length] != '\0' && ((unsigned char)name[length] & 0xc0) == 0x80) length--;
+    memcpy(minima->parameter, name, length);
+    minima->parameter[length] = '\0';
+    minima->at_lowest = lowest[differs];
+    minima->at_next = next[differs];
 }
 
 void infer_forget_minima(struct infer *infer)

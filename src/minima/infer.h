@@ -28,11 +28,11 @@ struct infer {
     bool fit_beyond;          /* a fit ended beyond one that was given */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts;               /* per fit; 0: as many as needed, 1: the usual one alone */
-    struct minimum_search *search; /* minimum_search.h; NULL: not yet run */
-    paritas_minima minima;         /* that further starts met */
-    bool told_unfinished;          /* fit_notes.h */
-    bool told_cancelling;          /* cancelling.h */
+    unsigned starts;                   /* per fit; 0: as many as needed, 1: the usual one alone */
+    struct minimum_search *search;     /* minimum_search.h; NULL: not yet run */
+    paritas_minima minima;             /* that further starts met */
+    bool told_unfinished, told_bounds; /* fit_notes.h */
+    bool told_cancelling;              /* cancelling.h */
     bool out_of_memory;
 };
 
@@ -113,8 +113,11 @@ paritas_status infer_check_tested(const struct infer *infer, size_t parameter, d
 /* Refuses groups, n rows of flags, of which one has the parameter of interest. */
 paritas_status infer_check_members(const struct infer *infer, size_t n, const unsigned char *members);
 
-/* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */
-void infer_note_minima(paritas_minima *minima, size_t met, double apart);
+/* Keeps the most minima that a fit met, their largest distance, and the two that are nearest. */
+void infer_add_minima(paritas_minima *minima, const paritas_minima *others);
+/* Says which parameter tells two minima apart most, in widths or sizes. */
+void infer_tell_apart(const struct infer *infer, const double *lowest, const double *next,
+                      paritas_minima *minima);
 /* What was learnt about minima, so that what follows depends on nothing before. */
 void infer_forget_minima(struct infer *infer);
 static inline bool infer_has_several(const paritas_minima *minima)

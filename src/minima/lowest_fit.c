@@ -1,6 +1,7 @@
 /* lowest_fit.c: the search behind a single fit. */
 #include "base/sized.h"
 #include "fit/family.h"
+#include "minima/fit_notes.h"
 #include "minima/landscape.h"
 #include "minima/lowest_points.h"
 
@@ -34,6 +35,7 @@ static paritas_status look(struct infer *infer, const paritas_fit_result *usual,
     TRY(infer_keep_bounds(infer, true));
     if (poi >= 0 && !infer->base.fixed[poi]) infer->poi = (size_t)poi;
     TRY(infer_lowest_free_fit(infer, &profile));
+    TRY(fit_notes_profile(infer, &profile));
     put_found(&profile, usual, found);
     const bool mended = usual->status != PARITAS_FIT_CONVERGED;
     *lower = profile.result.status == PARITAS_FIT_CONVERGED &&

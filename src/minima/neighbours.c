@@ -58,8 +58,12 @@ static paritas_status neighbours_fit(struct infer *infer, size_t n, struct neigh
         struct infer_point *to = pairs[i].to;
         pairs[i].lowered = neighbours_is_lower(infer, &fits[i], to);
         if (!pairs[i].lowered) continue;
-        if (to->status == PARITAS_FIT_CONVERGED && fits[i].status == PARITAS_FIT_CONVERGED)
-            infer_note_minima(&infer->minima, 2, to->twice_nll - fits[i].twice_nll);
+        if (to->status == PARITAS_FIT_CONVERGED && fits[i].status == PARITAS_FIT_CONVERGED) {
+            const double apart = to->twice_nll - fits[i].twice_nll;
+            paritas_minima found = {.met = 2, .apart = apart, .next = apart};
+            infer_tell_apart(infer, fits[i].parameters, to->parameters, &found);
+            infer_add_minima(&infer->minima, &found);
+        }
         fits[i].profile = to->profile;
         *to = fits[i];
     }

@@ -371,13 +371,21 @@ static paritas_status give_free_fit(struct search *search, const struct target *
     return PARITAS_OK;
 }
 
+static void note_minima(const struct search *search, const struct target *s, size_t met)
+{
+    const double lowest = s->ends[0].twice_nll;
+    paritas_minima found = {
+        .met = met, .apart = s->ends[met - 1].twice_nll - lowest, .next = s->ends[1].twice_nll - lowest};
+    infer_tell_apart(search->infer, s->ends[0].parameters, s->ends[1].parameters, &found);
+    infer_add_minima(&search->infer->minima, &found);
+}
+
 paritas_status search_give_answers(struct search *search)
 {
     for (size_t i = 0; i < search->n_asked; i++) {
         struct target *s = &search->targets[i];
         const size_t met = search_minima_within(s);
-        if (met > 1)
-            infer_note_minima(&search->infer->minima, met, s->ends[met - 1].twice_nll - s->ends[0].twice_nll);
+        if (met > 1) note_minima(search, s, met);
         if (!s->lower) continue;
         if (!s->point) {
             TRY(give_free_fit(search, s));

@@ -417,10 +417,6 @@ static paritas_status minos(struct search *s, double offsets[2])
     for (int k = 0; k < 2; k++)
         if (!has_failed(s) && is_missed(&s->sides[k])) say_missed(s, &s->sides[k], rounds);
     for (int k = 0; k < 2; k++) put_side(s, k, offsets);
-    if (infer_has_several(&s->infer->minima))
-        paritas_note(s->infer->context, "MINOS of %s: fits met %zu minima; its errors follow the lowest",
-                     paritas_model_parameter_name(s->infer->model, s->request->parameter),
-                     s->infer->minima.met);
     if (!has_failed(s)) return PARITAS_OK;
     return paritas_fail(s->infer->context, PARITAS_NOT_CONVERGED,
                         "MINOS: the profile of '%s' could not be followed to its crossing: %s",
@@ -456,7 +452,7 @@ paritas_status paritas_minos(paritas_context *context, const paritas_model *mode
     if (status == PARITAS_OK) status = infer_keep_bounds(&infer, true); /* the fit's */
     if (status == PARITAS_OK) status = check(&infer, request.parameter);
     if (status == PARITAS_OK) status = minos(&search, offsets);
-    if (request.minima) infer_note_minima(request.minima, infer.minima.met, infer.minima.apart);
+    if (request.minima) infer_add_minima(request.minima, &infer.minima);
     infer_close(&infer);
     return status;
 }

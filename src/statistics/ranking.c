@@ -74,7 +74,10 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
     TRY(infer_points(infer, n_points, points));
     infer->told_unfinished = false;
     *lower_found = profile->parameters != best;
-    if (!*lower_found) TRY(fit_notes_points(infer, n_points, points));
+    if (!*lower_found) {
+        TRY(fit_notes_profile(infer, profile));
+        TRY(fit_notes_points(infer, n_points, points));
+    }
     profile->start = *lower_found ? profile->parameters : profile->start;
     for (size_t j = 0; j < n_points; j++) {
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];

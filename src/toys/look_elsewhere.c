@@ -217,7 +217,7 @@ static paritas_status open_ensemble(struct search *s, size_t k)
     options.plan.conditional = true;
     toys_fix_aux(infer, s->options, expected);
     TRY(ensemble_open(infer->context, &options, &point->ensemble));
-    if (point->ensemble.below > 0.0) infer_note_minima(&infer->minima, 2, point->ensemble.below);
+    toys_add_minima(&point->ensemble, &infer->minima);
     if (infer_has_several(&infer->minima)) TRY(ensemble_use_further_starts(infer->context, &point->ensemble));
     return PARITAS_OK;
 }
@@ -256,9 +256,8 @@ static void find_largest(struct search *s)
 {
     paritas_look_elsewhere_result *result = s->result;
     for (size_t k = 0; k < s->request->n_points; k++) {
-        const paritas_minima *minima = &s->points[k].infer.minima;
         result->status = infer_worse(result->status, s->request->points[k].status);
-        infer_note_minima(&result->minima, minima->met, minima->apart);
+        infer_add_minima(&result->minima, &s->points[k].infer.minima);
         if (s->points[k].q > s->points[result->point].q || isnan(s->points[result->point].q))
             result->point = k;
     }

@@ -52,16 +52,20 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
     return ensemble_open(infer->context, &options, &test->ensemble[h]);
 }
 
+void toys_add_minima(const struct ensemble *ensemble, paritas_minima *minima)
+{
+    if (ensemble->below > 0.0)
+        infer_add_minima(minima,
+                         &(paritas_minima){.met = 2, .apart = ensemble->below, .next = ensemble->below});
+}
+
 /* Where toys of one place have several minima, all toys of this test get further starts. Other tests judge by
  * their own toys: a limit tests values far from any root, and further starts cost much. */
 static paritas_status use_further_starts(struct toy_test *test)
 {
     paritas_minima *minima = &test->result.minima;
     *minima = test->infer->minima;
-    for (int h = 0; h < test->pool.n_places; h++) {
-        const double below = test->ensemble[h].below;
-        if (below > 0.0) infer_note_minima(minima, 2, below);
-    }
+    for (int h = 0; h < test->pool.n_places; h++) toys_add_minima(&test->ensemble[h], minima);
     for (int h = 0; h < test->pool.n_places && infer_has_several(minima); h++)
         TRY(ensemble_use_further_starts(test->infer->context, &test->ensemble[h]));
     return PARITAS_OK;

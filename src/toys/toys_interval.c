@@ -210,7 +210,7 @@ static void write_result(const struct interval *s, const paritas_interval_toys_r
         if (i < request->scan_room) request->scan[i] = *r;
         result->status = infer_worse(result->status, r->status);
         result->several_minima = result->several_minima || r->several_minima;
-        infer_note_minima(&result->minima, r->minima.met, r->minima.apart);
+        infer_add_minima(&result->minima, &r->minima);
         toys_add_tally(&result->tally, &r->tally);
     }
 }

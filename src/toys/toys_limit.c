@@ -424,7 +424,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
         result->twice_nll_free = r->twice_nll_free;
         result->status = infer_worse(result->status, r->status);
         result->several_minima = result->several_minima || r->several_minima;
-        infer_note_minima(&result->minima, r->minima.met, r->minima.apart);
+        infer_add_minima(&result->minima, &r->minima);
         toys_add_tally(&result->tally, &r->tally);
     }
 }

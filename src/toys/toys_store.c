@@ -16,7 +16,10 @@ paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_
     if (!result->several_minima) return PARITAS_OK;
     TRY(store_set_fact(store, "several_minima", 1.0));
     TRY(store_set_fact(store, "minima_met", (double)m->met));
-    return store_set_fact(store, "minima_apart", m->apart);
+    TRY(store_set_fact(store, "minima_apart", m->apart));
+    TRY(store_set_fact(store, "minima_next", m->next));
+    TRY(store_set_fact(store, "minima_at_lowest", m->at_lowest));
+    return store_set_fact(store, "minima_at_next", m->at_next);
 }
 
 paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toys_result *result)
@@ -40,15 +43,25 @@ paritas_status toys_set_places(struct store *store, const struct toy_pool *pool)
 
 static paritas_status get_minima(struct store *store, paritas_hypotest_toys_result *result)
 {
-    double several, met, apart;
-    bool known, both;
+    paritas_minima *m = &result->minima;
+    const struct {
+        const char *name;
+        double *value;
+    } facts[] = {{"minima_apart", &m->apart},
+                 {"minima_next", &m->next},
+                 {"minima_at_lowest", &m->at_lowest},
+                 {"minima_at_next", &m->at_next}};
+    double several, met, value;
+    bool known;
     TRY(store_get_fact(store, "several_minima", &several, &known));
     result->several_minima = known && several != 0.0;
     if (!result->several_minima) return PARITAS_OK;
     TRY(store_get_fact(store, "minima_met", &met, &known));
-    TRY(store_get_fact(store, "minima_apart", &apart, &both));
-    if (known && met >= 0.0 && met < 1e6) result->minima.met = (size_t)met;
-    if (both && apart >= 0.0 && isfinite(apart)) result->minima.apart = apart;
+    if (known && met >= 0.0 && met < 1e6) m->met = (size_t)met;
+    for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
+        TRY(store_get_fact(store, facts[k].name, &value, &known));
+        if (known && isfinite(value)) *facts[k].value = value;
+    }
     return PARITAS_OK;
 }
 

@@ -263,7 +263,7 @@ TEST(toys_do_not_depend_on_what_was_tested_before)
         if (k == 1) {
             ASSERT_OK(f.context,
                       toy_test_open(&before, &infer, &options, PARITAS_STATISTIC_QTILDE, 5.0, NULL));
-            infer_note_minima(&infer.minima, 2, 1.0);
+            infer_add_minima(&infer.minima, &(paritas_minima){.met = 2, .apart = 1.0});
         }
         options.take = keep_toys;
         options.user = &taken[k];
