@@ -3,12 +3,27 @@
 
 #include <math.h>
 
+/* Subtracts the parts of the rows above from row `to`. Four at a time: the row is read and written once. */
+static void subtract_rows(size_t n, const double *a, size_t to, double *restrict row)
+{
+    size_t k = 0;
+    for (; k + 4 <= to; k += 4) {
+        const double *r0 = a + k * n, *r1 = r0 + n, *r2 = r1 + n, *r3 = r2 + n;
+        const double f0 = r0[to], f1 = r1[to], f2 = r2[to], f3 = r3[to];
+        for (size_t i = to; i < n; i++)
+            row[i] = (((row[i] - r0[i] * f0) - r1[i] * f1) - r2[i] * f2) - r3[i] * f3;
+    }
+    for (; k < to; k++) {
+        const double *r = a + k * n, f = r[to];
+        for (size_t i = to; i < n; i++) row[i] -= r[i] * f;
+    }
+}
+
 bool cholesky(size_t n, double *a)
 {
     for (size_t j = 0; j < n; j++) {
         double *row = a + j * n;
-        for (size_t k = 0; k < j; k++)
-            for (size_t i = j; i < n; i++) row[i] -= a[k * n + i] * a[k * n + j];
+        subtract_rows(n, a, j, row);
         if (!(row[j] > 0.0)) return false;
         row[j] = sqrt(row[j]);
         for (size_t i = j + 1; i < n; i++) row[i] /= row[j];

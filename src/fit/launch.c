@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define QUEUED_JOBS_OF_TEAM 128u /* of device_teams() */
+#define QUEUED_JOBS_OF_TEAM 128u          /* of device_teams() */
+#define CACHED_ELEMENTS ((size_t)1 << 20) /* of a processor's launch, unless it has few jobs */
 
 /* Jobs per lane, out of n: as few as keep the device busy. */
 static uint32_t share_of(const struct launch_plan *plan, const struct paritas_device *device, size_t n)
@@ -105,11 +106,14 @@ size_t launch_queued_jobs(const struct paritas_device *device)
     return device->is_processor ? (size_t)QUEUED_JOBS_OF_TEAM * device_teams(device) : SIZE_MAX;
 }
 
-/* Jobs of a launch, out of n: even parts. */
+/* Jobs of a launch, out of n: even parts. Rows of a processor stay near its caches. */
 static size_t jobs_at_once(const struct launch_plan *plan, const struct paritas_device *device, size_t n)
 {
     const size_t enough = plan->share_most ? launch_queued_jobs(device) : n;
-    size_t most = launch_jobs(plan->in.job + plan->out.job);
+    const size_t each = plan->in.job + plan->out.job;
+    size_t most = launch_jobs(each);
+    if (device->is_processor && CACHED_ELEMENTS / each < most)
+        most = CACHED_ELEMENTS / each + device_teams(device) / 16;
     if (enough < most) most = enough;
     if (n == 0) return 1;
     const size_t parts = (n + most - 1) / most;

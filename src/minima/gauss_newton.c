@@ -1,8 +1,8 @@
 /* gauss_newton.c: fits by Fisher's matrix.
  *
  * With J the rates' Jacobian, r the rates, D the constraints' inverse variances and g the gradient of twice
- * the NLL, the step is -(D + J^T R^-1 J)^-1 g / 2. By Woodbury's identity it takes the system
- * (R + J D^-1 J^T) y = J D^-1 b of as many equations as there are bins. */
+ * the NLL, the step is -(D + J^T R^-1 J)^-1 g / 2. Where there are fewer bins than parameters, it takes the
+ * system (R + J D^-1 J^T) y = J D^-1 b instead, by Woodbury's identity. */
 #include "minima/gauss_newton.h"
 #include "fit/cholesky.h"
 #include "fit/family.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define BINS_MOST 256      /* their matrix costs the square */
+#define EQUATIONS_MOST 256 /* their matrix costs the square */
 #define ITERATIONS_MOST 10 /* what is not near an end then, Newton's method serves better */
 #define TRIALS_MOST 7      /* of a step */
 #define SHORTER 0.4        /* from trial to trial */
@@ -22,6 +22,8 @@
 #define READS 1.0                    /* twice the NLL: a step that promises less tells the end */
 #define AT_END 1e-3                  /* the same: Newton's method takes a step or two more */
 #define ELEMENTS_TOGETHER (1u << 20) /* of Jacobians in memory at once */
+#define LEAST_ROOM 16
+#define ROWS_TOGETHER 4 /* of products: the matrix is read and written once for them */
 
 struct trial {
     struct gauss_fit *fit;
@@ -30,19 +32,21 @@ struct trial {
     double *gradient, *step, *moved;
 };
 
-struct solver {
+struct gauss_newton {
     struct infer *infer;
     const double *data;
-    struct arena arena;
+    size_t room; /* for so many fits at once */
     size_t p, bins, n_main;
     size_t *used;                   /* the main data that count */
     double *templates;              /* a data row for each fit; NULL: the model has none */
     const double *rates, *jacobian; /* of the fit in hand: n_main; n_main rows of p */
     double *across;                 /* p rows of bins: the Jacobian, turned */
     double *variance, *b, *matrix, *y, *held;
+    double *left, *right; /* ROWS_TOGETHER rows of a product */
     unsigned char *moves;
-    /* of all fits in memory, a row each: where they are evaluated, and the answers */
-    struct trial **list;
+    /* of all fits at once, a row each: where they are evaluated, and the answers */
+    struct trial *trials, **list;
+    double *rows; /* gradients, steps, places */
     double *points, *values, *gradients, *expected, *jacobians;
 };
 
@@ -56,7 +60,7 @@ bool gauss_newton_serves(const struct infer *infer)
         if (!frozen_counts(model, i) || model->family->precision(model, i) > 0.0) return false;
         bins++;
     }
-    return bins > 0 && bins <= BINS_MOST;
+    return bins > 0 && (bins <= EQUATIONS_MOST || infer->n_parameters <= EQUATIONS_MOST);
 }
 
 /* ---- the step ---- */
@@ -74,12 +78,12 @@ static bool is_held(const struct infer *infer, const struct gauss_fit *fit, cons
            (x >= infer->base.upper[i] && gradient[i] < 0.0);
 }
 
-static double rate_of(const struct solver *s, size_t b)
+static double rate_of(const struct gauss_newton *s, size_t b)
 {
     return fmax(s->rates[s->used[b]], LEAST_RATE);
 }
 
-static void turn_jacobian(struct solver *s)
+static void turn_jacobian(struct gauss_newton *s)
 {
     for (size_t b = 0; b < s->bins; b++) {
         const double *row = s->jacobian + s->used[b] * s->p;
@@ -87,58 +91,123 @@ static void turn_jacobian(struct solver *s)
     }
 }
 
-/* R + J D^-1 J^T, the upper triangle. */
-static void put_matrix(struct solver *s)
+/* Adds left^T right to a matrix's upper triangle, of ROWS_TOGETHER rows of n each. */
+static void add_product(size_t n, const double *left, const double *right, double *restrict matrix)
 {
-    const size_t n = s->bins;
-    memset(s->matrix, 0, n * n * sizeof *s->matrix);
-    for (size_t i = 0; i < s->p; i++) {
-        const double *column = s->across + i * n;
-        if (!s->moves[i]) continue;
-        for (size_t a = 0; a < n; a++) {
-            const double scaled = s->variance[i] * column[a];
-            if (scaled == 0.0) continue;
-            for (size_t b = a; b < n; b++) s->matrix[a * n + b] += scaled * column[b];
-        }
+    for (size_t a = 0; a < n; a++) {
+        const double f0 = left[a], f1 = left[n + a], f2 = left[2 * n + a], f3 = left[3 * n + a];
+        if (f0 == 0.0 && f1 == 0.0 && f2 == 0.0 && f3 == 0.0) continue;
+        double *restrict row = matrix + a * n;
+        for (size_t b = a; b < n; b++)
+            row[b] = (((row[b] + f0 * right[b]) + f1 * right[n + b]) + f2 * right[2 * n + b]) +
+                     f3 * right[3 * n + b];
     }
-    for (size_t a = 0; a < n; a++) s->matrix[a * n + a] += rate_of(s, a);
 }
 
-static double along(const struct solver *s, size_t i, const double *bins)
+/* A product's rows come one by one; `add_product` takes them together, and zeros for those that lack. */
+static void add_row(struct gauss_newton *s, size_t n, size_t *waiting)
+{
+    if (++*waiting < ROWS_TOGETHER) return;
+    add_product(n, s->left, s->right, s->matrix);
+    *waiting = 0;
+}
+
+static void add_last_rows(struct gauss_newton *s, size_t n, size_t waiting)
+{
+    if (waiting == 0) return;
+    memset(s->left + waiting * n, 0, (ROWS_TOGETHER - waiting) * n * sizeof *s->left);
+    add_product(n, s->left, s->right, s->matrix);
+}
+
+static double along(const struct gauss_newton *s, size_t i, const double *bins)
 {
     return dot_product(s->bins, s->across + i * s->bins, bins);
 }
 
-/* The step of all that moves, where held parameters go their way to a bound. False: no step. */
-static bool put_step(struct solver *s, const double *gradient, double *step)
+/* The right side: the gradient, and what held parameters on their way to a bound leave of it. */
+static void put_sides(struct gauss_newton *s, const double *gradient, const double *step)
 {
     memset(s->held, 0, s->bins * sizeof *s->held);
-    memset(s->y, 0, s->bins * sizeof *s->y);
     for (size_t i = 0; i < s->p; i++)
         for (size_t b = 0; !s->moves[i] && step[i] != 0.0 && b < s->bins; b++)
             s->held[b] += s->across[i * s->bins + b] * step[i];
     for (size_t b = 0; b < s->bins; b++) s->held[b] /= rate_of(s, b);
+    for (size_t i = 0; i < s->p; i++)
+        if (s->moves[i]) s->b[i] = -0.5 * gradient[i] - along(s, i, s->held);
+}
+
+/* Solves the system of the bins: R + J D^-1 J^T. */
+static bool step_by_bins(struct gauss_newton *s, double *step)
+{
+    const size_t n = s->bins;
+    size_t waiting = 0;
+    memset(s->matrix, 0, n * n * sizeof *s->matrix);
+    memset(s->y, 0, n * sizeof *s->y);
     for (size_t i = 0; i < s->p; i++) {
         if (!s->moves[i]) continue;
-        s->b[i] = -0.5 * gradient[i] - along(s, i, s->held);
-        for (size_t b = 0; b < s->bins; b++) s->y[b] += s->across[i * s->bins + b] * s->variance[i] * s->b[i];
+        double *left = s->left + waiting * n, *right = s->right + waiting * n;
+        for (size_t b = 0; b < n; b++) {
+            right[b] = s->across[i * n + b];
+            left[b] = s->variance[i] * right[b];
+            s->y[b] += left[b] * s->b[i];
+        }
+        add_row(s, n, &waiting);
     }
-    put_matrix(s);
-    if (!cholesky(s->bins, s->matrix)) return false;
-    cholesky_solve(s->bins, s->matrix, s->y);
+    add_last_rows(s, n, waiting);
+    for (size_t a = 0; a < n; a++) s->matrix[a * n + a] += rate_of(s, a);
+    if (!cholesky(n, s->matrix)) return false;
+    cholesky_solve(n, s->matrix, s->y);
     for (size_t i = 0; i < s->p; i++)
         if (s->moves[i]) step[i] = s->variance[i] * (s->b[i] - along(s, i, s->y));
     return true;
 }
 
+/* Solves the system of the m parameters that move: D + J^T R^-1 J. */
+static bool step_by_parameters(struct gauss_newton *s, size_t m, double *step)
+{
+    size_t waiting = 0, n;
+    memset(s->matrix, 0, m * m * sizeof *s->matrix);
+    for (size_t b = 0; b < s->bins; b++) {
+        const double *row = s->jacobian + s->used[b] * s->p, rate = rate_of(s, b);
+        double *left = s->left + waiting * m, *right = s->right + waiting * m;
+        n = 0;
+        for (size_t i = 0; i < s->p; i++)
+            if (s->moves[i]) right[n++] = row[i];
+        for (size_t k = 0; k < m; k++) left[k] = right[k] / rate;
+        add_row(s, m, &waiting);
+    }
+    add_last_rows(s, m, waiting);
+    n = 0;
+    for (size_t i = 0; i < s->p; i++) {
+        if (!s->moves[i]) continue;
+        s->matrix[n * m + n] += 1.0 / s->variance[i];
+        s->y[n++] = s->b[i];
+    }
+    if (!cholesky(m, s->matrix)) return false;
+    cholesky_solve(m, s->matrix, s->y);
+    n = 0;
+    for (size_t i = 0; i < s->p; i++)
+        if (s->moves[i]) step[i] = s->y[n++];
+    return true;
+}
+
+/* The step of all that moves, where held parameters go their way to a bound. False: no step. */
+static bool put_step(struct gauss_newton *s, const double *gradient, double *step)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < s->p; i++) m += s->moves[i];
+    put_sides(s, gradient, step);
+    return m < s->bins ? step_by_parameters(s, m, step) : step_by_bins(s, step);
+}
+
 /* Where a parameter may go; a fixed one may lie outside its bounds. */
-static double reached(const struct solver *s, const struct gauss_fit *fit, size_t i, double step)
+static double reached(const struct gauss_newton *s, const struct gauss_fit *fit, size_t i, double step)
 {
     return fit->fixed[i] ? fit->point[i] : infer_bounded(s->infer, i, fit->point[i] + step);
 }
 
 /* Parameters that the step takes beyond a bound end there. True: there were some. */
-static bool hold_beyond(struct solver *s, const struct gauss_fit *fit, double *step)
+static bool hold_beyond(struct gauss_newton *s, const struct gauss_fit *fit, double *step)
 {
     bool beyond = false;
     for (size_t i = 0; i < s->p; i++) {
@@ -153,7 +222,7 @@ static bool hold_beyond(struct solver *s, const struct gauss_fit *fit, double *s
 }
 
 /* A factor moves by its size at most: its rates are a product with others'. */
-static void shorten(const struct solver *s, const struct gauss_fit *fit, double *step)
+static void shorten(const struct gauss_newton *s, const struct gauss_fit *fit, double *step)
 {
     double longest = 1.0;
     for (size_t i = 0; i < s->p; i++)
@@ -163,7 +232,7 @@ static void shorten(const struct solver *s, const struct gauss_fit *fit, double 
 }
 
 /* The step from the fit's point; false: none. */
-static bool find_step(struct solver *s, struct trial *trial)
+static bool find_step(struct gauss_newton *s, struct trial *trial)
 {
     struct gauss_fit *fit = trial->fit;
     memset(trial->step, 0, s->p * sizeof *trial->step);
@@ -183,7 +252,7 @@ static bool find_step(struct solver *s, struct trial *trial)
 }
 
 /* Does the step end in a known minimum, by Fisher's matrix? */
-static bool goes_to(struct solver *s, const struct trial *trial, const double *known, double twice_nll)
+static bool goes_to(struct gauss_newton *s, const struct trial *trial, const double *known, double twice_nll)
 {
     const struct gauss_fit *fit = trial->fit;
     double half = 0.0;
@@ -202,14 +271,14 @@ static bool goes_to(struct solver *s, const struct trial *trial, const double *k
 /* ---- fits side by side ---- */
 
 /* Values and gradients at `moved` of the first n listed trials. */
-static paritas_status evaluate(struct solver *s, size_t n)
+static paritas_status evaluate(struct gauss_newton *s, size_t n)
 {
     for (size_t k = 0; k < n; k++) memcpy(s->points + k * s->p, s->list[k]->moved, s->p * sizeof *s->points);
     return infer_evaluate(s->infer, n, s->points, s->data, s->values, s->gradients, NULL);
 }
 
 /* The k-th listed trial goes where it was evaluated. */
-static void accept(const struct solver *s, size_t k)
+static void accept(const struct gauss_newton *s, size_t k)
 {
     struct trial *trial = s->list[k];
     memcpy(trial->fit->point, trial->moved, s->p * sizeof *trial->moved);
@@ -219,7 +288,7 @@ static void accept(const struct solver *s, size_t k)
 }
 
 /* Values at the starts; those outside the domain are drawn in. */
-static paritas_status enter(struct solver *s, size_t n, struct trial *trials)
+static paritas_status enter(struct gauss_newton *s, size_t n, struct trial *trials)
 {
     for (size_t k = 0; k < n; k++) memcpy(trials[k].moved, trials[k].fit->point, s->p * sizeof(double));
     for (int draw = 0; draw <= DRAWS_MOST; draw++) {
@@ -241,7 +310,7 @@ static paritas_status enter(struct solver *s, size_t n, struct trial *trials)
 }
 
 /* Steps of the first n listed fits, and which of them end. */
-static paritas_status find_steps(struct solver *s, size_t n)
+static paritas_status find_steps(struct gauss_newton *s, size_t n)
 {
     struct infer *infer = s->infer;
     struct paritas_device *host = infer->context->host;
@@ -266,7 +335,7 @@ static paritas_status find_steps(struct solver *s, size_t n)
 
 /* The first n listed fits go along their steps as far as these lower the value. A fit that cannot is left
  * where it is. */
-static paritas_status take_steps(struct solver *s, size_t n)
+static paritas_status take_steps(struct gauss_newton *s, size_t n)
 {
     for (int round = 0; round < TRIALS_MOST && n > 0; round++) {
         size_t left = 0;
@@ -291,7 +360,7 @@ static paritas_status take_steps(struct solver *s, size_t n)
     return PARITAS_OK;
 }
 
-static paritas_status run(struct solver *s, size_t n, struct trial *trials)
+static paritas_status run(struct gauss_newton *s, size_t n, struct trial *trials)
 {
     TRY(enter(s, n, trials));
     for (int iteration = 0; iteration < ITERATIONS_MOST; iteration++) {
@@ -309,68 +378,68 @@ static paritas_status run(struct solver *s, size_t n, struct trial *trials)
 
 /* ---- memory ---- */
 
-static double *reals(struct solver *s, size_t n, size_t row, bool *enough)
+/* Room for n fits, in the arena. */
+static paritas_status make_room(struct gauss_newton *s, size_t n)
 {
-    double *array = arena_array(&s->arena, n, row * sizeof *array);
-    *enough = *enough && array;
-    return array;
-}
-
-/* Room for n fits. False: there is none. */
-static bool make_room(struct solver *s, size_t n)
-{
-    const struct frozen *model = paritas_model_frozen(s->infer->model);
-    bool enough = true;
-    s->used = arena_array(&s->arena, s->n_main, sizeof *s->used);
-    s->moves = arena_array(&s->arena, s->p, 1);
-    s->list = arena_array(&s->arena, n, sizeof(struct trial *));
-    if (!s->used || !s->moves || !s->list) return false;
+    struct infer *infer = s->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    s->room = n;
+    s->bins = 0;
+    s->used = infer_array(infer, s->n_main, sizeof *s->used);
+    s->moves = infer_array(infer, s->p, 1);
+    s->list = infer_array(infer, n, sizeof(struct trial *));
+    s->trials = infer_array(infer, n, sizeof *s->trials);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < s->n_main; i++)
         if (!frozen_is_masked(model, i)) s->used[s->bins++] = i;
-    s->across = reals(s, s->p, s->bins, &enough);
-    s->matrix = reals(s, s->bins, s->bins, &enough);
-    s->variance = reals(s, s->p, 1, &enough);
-    s->b = reals(s, s->p, 1, &enough);
-    s->y = reals(s, s->bins, 1, &enough);
-    s->held = reals(s, s->bins, 1, &enough);
-    s->points = reals(s, n, s->p, &enough);
-    s->values = reals(s, n, 1, &enough);
-    s->gradients = reals(s, n, s->p, &enough);
-    s->expected = reals(s, n, s->infer->n_data, &enough);
-    s->jacobians = reals(s, n, s->n_main * s->p, &enough);
-    if (model->n_templates > 0) s->templates = reals(s, n, s->infer->n_data, &enough);
-    return enough;
+    const size_t small = s->bins < s->p ? s->bins : s->p, large = s->bins < s->p ? s->p : s->bins;
+    s->across = infer_reals(infer, s->p, s->bins);
+    s->matrix = infer_reals(infer, small, small);
+    s->variance = infer_reals(infer, s->p, 1);
+    s->b = infer_reals(infer, s->p, 1);
+    s->y = infer_reals(infer, large, 1);
+    s->left = infer_reals(infer, ROWS_TOGETHER, large);
+    s->right = infer_reals(infer, ROWS_TOGETHER, large);
+    s->held = infer_reals(infer, s->bins, 1);
+    s->rows = infer_reals(infer, n, 3 * s->p);
+    s->points = infer_reals(infer, n, s->p);
+    s->values = infer_reals(infer, n, 1);
+    s->gradients = infer_reals(infer, n, s->p);
+    s->expected = infer_reals(infer, n, infer->n_data);
+    s->jacobians = infer_reals(infer, n, s->n_main * s->p);
+    if (model->n_templates > 0) s->templates = infer_reals(infer, n, infer->n_data);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < s->p; i++) s->variance[i] = variance_of(infer, i);
+    for (size_t k = 0; k < n && s->templates; k++)
+        memcpy(s->templates + k * infer->n_data, infer->base.data, infer->n_data * sizeof(double));
+    return PARITAS_OK;
 }
 
-static paritas_status run_together(struct solver *s, size_t n, struct gauss_fit *fits)
+static paritas_status run_together(struct gauss_newton *s, size_t n, struct gauss_fit *fits)
 {
-    const struct infer *infer = s->infer;
-    bool enough = true;
-    struct trial *trials = arena_array(&s->arena, n, sizeof *trials);
-    double *rows = reals(s, n, 3 * s->p, &enough);
-    if (!trials || !enough || !make_room(s, n)) return paritas_fail_memory(infer->context);
-    for (size_t i = 0; i < s->p; i++) s->variance[i] = variance_of(infer, i);
     for (size_t k = 0; k < n; k++) {
-        double *own = rows + 3 * k * s->p;
+        double *own = s->rows + 3 * k * s->p;
         fits[k].goes_to = -1;
-        trials[k] =
+        s->trials[k] =
             (struct trial){.fit = &fits[k], .gradient = own, .step = own + s->p, .moved = own + 2 * s->p};
-        if (s->templates)
-            memcpy(s->templates + k * infer->n_data, infer->base.data, infer->n_data * sizeof(double));
     }
-    return run(s, n, trials);
+    return run(s, n, s->trials);
 }
 
 paritas_status gauss_newton_run(struct infer *infer, const double *data, size_t n, struct gauss_fit *fits)
 {
     const size_t n_main = paritas_model_frozen(infer->model)->n_main, p = infer->n_parameters,
-                 most = ELEMENTS_TOGETHER / (n_main * p + 1), together = most < 1 ? 1 : most;
-    for (size_t i = 0; i < n; i += together) {
-        struct solver s = {.infer = infer, .data = data, .p = p, .n_main = n_main};
-        arena_open(&s.arena, &infer->context->allocator);
-        const paritas_status status = run_together(&s, n - i < together ? n - i : together, fits + i);
-        arena_free(&s.arena);
-        TRY(status);
-    }
+                 most = ELEMENTS_TOGETHER / (n_main * p + 1), together = most < 1 ? 1 : most,
+                 room = n < together ? n : together;
+    if (!infer->fisher) infer->fisher = infer_array(infer, 1, sizeof *infer->fisher);
+    TRY(infer_memory(infer));
+    struct gauss_newton *s = infer->fisher;
+    s->infer = infer;
+    s->data = data;
+    s->p = p;
+    s->n_main = n_main;
+    if (s->room < room) TRY(make_room(s, room < LEAST_ROOM && LEAST_ROOM <= together ? LEAST_ROOM : room));
+    for (size_t i = 0; i < n; i += together)
+        TRY(run_together(s, n - i < together ? n - i : together, fits + i));
     return PARITAS_OK;
 }

@@ -1,8 +1,9 @@
 /* gauss_newton.h: the first iterations of many fits, at a small part of their price.
  *
  * A step by Newton's method takes second derivatives of the likelihood. Fisher's matrix stands in for them
- * here, and the step is a system with an equation a bin. Values and gradients are exact, so these fits end
- * at minima, in some three iterations where rates are nearly linear. Newton's method finishes them. */
+ * here, and the step is a system with an equation a bin or a parameter, whichever are fewer. Values and
+ * gradients are exact, so these fits end at minima, in some three iterations where rates are nearly linear.
+ * Newton's method finishes them. */
 #pragma once
 
 #include "minima/infer.h"

@@ -30,6 +30,7 @@ struct infer {
     const double *widths;
     unsigned starts;                   /* per fit; 0: as many as needed, 1: the usual one alone */
     struct minimum_search *search;     /* minimum_search.h; NULL: not yet run */
+    struct gauss_newton *fisher;       /* gauss_newton.h; NULL: not yet run */
     paritas_minima minima;             /* that further starts met */
     bool told_unfinished, told_bounds; /* fit_notes.h */
     bool told_cancelling;              /* cancelling.h */
