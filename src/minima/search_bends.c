@@ -25,6 +25,16 @@ static size_t list_members(const struct infer *infer, const struct target *targe
     return n;
 }
 
+/* A factor known to 100 % or worse, as those of one simulated event: its constraint bends more than rates do,
+ * and yields far from here. */
+static bool has_wide_constraint(const struct infer *infer, const struct target *target)
+{
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        if (!target->fixed[i] && infer->base.start[i] > 0.0 && infer->widths[i] >= infer->base.start[i])
+            return true;
+    return false;
+}
+
 /* Half the Hessian of twice the NLL, less the data's part, in widths, less LEAST of the unit matrix. */
 static paritas_status put_matrix(const struct search *search, const struct target *target, size_t n,
                                  const size_t *members, double *matrix)
@@ -176,6 +186,6 @@ paritas_status search_bends(const struct search *search, const struct target *ta
     TRY(infer_memory(infer));
     TRY(put_matrix(search, target, n, members, matrix));
     memcpy(factor, matrix, n * n * sizeof *factor);
-    bends->several_possible = !cholesky(n, factor);
+    bends->several_possible = !cholesky(n, factor) || has_wide_constraint(infer, target);
     return bends->several_possible && n > 0 ? find_directions(infer, n, members, matrix, bends) : PARITAS_OK;
 }

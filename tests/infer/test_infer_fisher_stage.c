@@ -172,6 +172,33 @@ TEST(rates_that_hardly_bend_have_one_minimum)
     free_fixture(&f);
 }
 
+/* Is a second minimum possible where a background of 10 events has this error? */
+static bool may_have_several(double error)
+{
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "{\"channels\": [{\"name\": \"c\", \"samples\": [{\"name\": \"b\", \"data\": [10], \"modifiers\": "
+        "[{\"name\": \"g\", \"type\": \"shapesys\", \"data\": [%g]}]}]}], \"observations\": [{\"name\": "
+        "\"c\", \"data\": [10]}], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"\", "
+        "\"parameters\": []}}], \"version\": \"1.0.0\"}",
+        error);
+    static const double centre[1] = {1.0};
+    struct fixture f = make_fixture(text);
+    struct opened o;
+    open_search(&o, &f);
+    const bool several = bends_at(&o, centre).several_possible;
+    infer_close(&o.infer);
+    free_fixture(&f);
+    return several;
+}
+
+TEST(a_factor_of_less_than_one_event_may_have_a_second_minimum)
+{
+    assert_false(may_have_several(3.0));
+    assert_true(may_have_several(11.0)); /* 0.8 events */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +206,7 @@ int main(void)
         cmocka_unit_test(rates_that_bend_towards_the_data_may_have_two_minima),
         cmocka_unit_test(directions_come_by_their_bends),
         cmocka_unit_test(rates_that_hardly_bend_have_one_minimum),
+        cmocka_unit_test(a_factor_of_less_than_one_event_may_have_a_second_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
