@@ -89,7 +89,7 @@ static paritas_status count_starts(const struct search *search, struct plan *pla
     TRY(search_bends(search, s, &plan->bends));
     if (!plan->bends.several_possible && plan->n > STARTS_STRAIGHT) plan->n = STARTS_STRAIGHT;
     if (p > LARGE_PARAMETERS) plan->n = (size_t)fmax(LEAST_STARTS, part * (double)plan->n);
-    plan->newton = plan->n;
+    plan->promised = plan->newton = plan->n;
     plan->approaches = search->approaches;
     if (!plan->approaches) return PARITAS_OK;
     plan->newton = (plan->n + NEWTON_PART - 1) / NEWTON_PART;
@@ -215,6 +215,13 @@ static bool has_no_ends(const struct target *s)
     return s->n_tried >= LEAST_STARTS && s->n_ended == 0;
 }
 
+/* Fisher's matrix does not serve this fit. */
+static void leave_to_newton(struct plan *plan)
+{
+    plan->approaches = false;
+    plan->n = plan->drawn < plan->promised ? plan->promised - plan->drawn : 0;
+}
+
 /* One wave, of up to `each` starts a plan; true in *went: there was one. */
 static paritas_status run_wave(struct search *search, struct starts *starts, size_t each,
                                struct attempt *attempts, bool *went)
@@ -227,7 +234,7 @@ static paritas_status run_wave(struct search *search, struct starts *starts, siz
     for (size_t i = 0; i < starts->n; i++) {
         size_t own = 0;
         for (size_t k = 0; k < left; k++) own += attempts[k].target == starts->plans[i].target;
-        starts->plans[i].approaches = starts->plans[i].approaches && 2 * own <= FIRST_WAVE;
+        if (starts->plans[i].approaches && 2 * own > FIRST_WAVE) leave_to_newton(&starts->plans[i]);
     }
     for (size_t i = 0; i < starts->n; i++)
         if (!starts->plans[i].approaches) TRY(draw(search->infer, starts, i, SIZE_MAX, attempts, &left));

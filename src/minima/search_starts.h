@@ -9,6 +9,7 @@
 /* The starts of a fit. */
 struct plan {
     struct target *target;
+    size_t promised; /* where all are by Newton's method, which meets more */
     size_t n;        /* that are left */
     size_t newton;   /* of them, by Newton's method alone, first */
     uint64_t drawn;  /* numbers that were used */
