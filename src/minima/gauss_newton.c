@@ -14,7 +14,8 @@
 #define ITERATIONS_MOST 10 /* what is not near an end then, Newton's method serves better */
 #define TRIALS_MOST 7      /* of a step */
 #define SHORTER 0.4        /* from trial to trial */
-#define DRAWN 0.85         /* of the way to the domain that is left */
+#define LEAST_PART 0.1
+#define DRAWN 0.85 /* of the way to the domain that is left */
 #define DRAWS_MOST 30
 #define LEAST_RATE 1e-3              /* of Fisher's matrix: an empty bin has no information */
 #define FREE_VARIANCE 1e6            /* of parameters without a constraint */
@@ -42,8 +43,8 @@ struct gauss_newton {
     const double *rates, *jacobian; /* of the fit in hand: n_main; n_main rows of p */
     double *across;                 /* p rows of bins: the Jacobian, turned */
     double *variance, *b, *matrix, *y, *held;
-    double *left, *right; /* ROWS_TOGETHER rows of a product */
-    unsigned char *moves;
+    double *left, *right;           /* ROWS_TOGETHER rows of a product */
+    unsigned char *moves, *counted; /* counted: its constraint is a count */
     /* of all fits at once, a row each: where they are evaluated, and the answers */
     struct trial *trials, **list;
     double *rows; /* gradients, steps, places */
@@ -65,10 +66,22 @@ bool gauss_newton_serves(const struct infer *infer)
 
 /* ---- the step ---- */
 
-static double variance_of(const struct infer *infer, size_t i)
+/* Of the constraint: Fisher's, of a count where it is one. */
+static double variance_at(const struct gauss_newton *s, size_t i, double value)
 {
-    const double width = infer->widths[i];
-    return width > 0.0 ? width * width : FREE_VARIANCE;
+    const double width = s->infer->widths[i];
+    if (!(width > 0.0)) return FREE_VARIANCE;
+    return width * width * (s->counted[i] ? fmax(value, LEAST_RATE) : 1.0);
+}
+
+static void note_counted(const struct gauss_newton *s)
+{
+    const paritas_model *model = s->infer->model;
+    for (size_t k = 0; k < paritas_model_set_count(model); k++) {
+        const paritas_parameter_set set = paritas_model_set(model, k);
+        for (size_t i = 0; i < set.n && strcmp(set.constraint, "constrained_by_poisson") == 0; i++)
+            s->counted[set.first + i] = 1;
+    }
 }
 
 static bool is_held(const struct infer *infer, const struct gauss_fit *fit, const double *gradient, size_t i)
@@ -200,10 +213,13 @@ static bool put_step(struct gauss_newton *s, const double *gradient, double *ste
     return m < s->bins ? step_by_parameters(s, m, step) : step_by_bins(s, step);
 }
 
-/* Where a parameter may go; a fixed one may lie outside its bounds. */
+/* Where a parameter may go; a fixed one may lie outside its bounds. A count's parameter falls to a tenth at
+ * most: nearer to 0 its logarithm hides the rest. */
 static double reached(const struct gauss_newton *s, const struct gauss_fit *fit, size_t i, double step)
 {
-    return fit->fixed[i] ? fit->point[i] : infer_bounded(s->infer, i, fit->point[i] + step);
+    const double x = fit->point[i], to = infer_bounded(s->infer, i, x + step);
+    if (fit->fixed[i]) return x;
+    return s->counted[i] && to < LEAST_PART * x ? LEAST_PART * x : to;
 }
 
 /* Parameters that the step takes beyond a bound end there. True: there were some. */
@@ -212,7 +228,7 @@ static bool hold_beyond(struct gauss_newton *s, const struct gauss_fit *fit, dou
     bool beyond = false;
     for (size_t i = 0; i < s->p; i++) {
         if (!s->moves[i]) continue;
-        const double to = fit->point[i] + step[i], within = infer_bounded(s->infer, i, to);
+        const double to = fit->point[i] + step[i], within = reached(s, fit, i, step[i]);
         if (to == within) continue;
         step[i] = within - fit->point[i];
         s->moves[i] = 0;
@@ -236,7 +252,10 @@ static bool find_step(struct gauss_newton *s, struct trial *trial)
 {
     struct gauss_fit *fit = trial->fit;
     memset(trial->step, 0, s->p * sizeof *trial->step);
-    for (size_t i = 0; i < s->p; i++) s->moves[i] = !is_held(s->infer, fit, trial->gradient, i);
+    for (size_t i = 0; i < s->p; i++) {
+        s->moves[i] = !is_held(s->infer, fit, trial->gradient, i);
+        s->variance[i] = variance_at(s, i, fit->point[i]);
+    }
     turn_jacobian(s);
     for (int round = 0; round < 3; round++) {
         if (!put_step(s, trial->gradient, trial->step)) return false;
@@ -387,6 +406,7 @@ static paritas_status make_room(struct gauss_newton *s, size_t n)
     s->bins = 0;
     s->used = infer_array(infer, s->n_main, sizeof *s->used);
     s->moves = infer_array(infer, s->p, 1);
+    s->counted = infer_array(infer, s->p, 1);
     s->list = infer_array(infer, n, sizeof(struct trial *));
     s->trials = infer_array(infer, n, sizeof *s->trials);
     TRY(infer_memory(infer));
@@ -409,7 +429,7 @@ static paritas_status make_room(struct gauss_newton *s, size_t n)
     s->jacobians = infer_reals(infer, n, s->n_main * s->p);
     if (model->n_templates > 0) s->templates = infer_reals(infer, n, infer->n_data);
     TRY(infer_memory(infer));
-    for (size_t i = 0; i < s->p; i++) s->variance[i] = variance_of(infer, i);
+    note_counted(s);
     for (size_t k = 0; k < n && s->templates; k++)
         memcpy(s->templates + k * infer->n_data, infer->base.data, infer->n_data * sizeof(double));
     return PARITAS_OK;

@@ -21,6 +21,9 @@
 #define FURTHER_ROUNDS 4    /* of fits from where others failed */
 #define FITS_TOGETHER 65536 /* at most, unless one job asks for more */
 
+/* Of a factor with a constraint that stays above 0: at its bound a count's logarithm is all there is. */
+#define LEAST_FACTOR 0.1
+
 /* Where one kind of start lies: published analyses have minima that only one of them meets. */
 struct law {
     double widths, evenly; /* of constraints: normal; evenly to both sides */
@@ -46,13 +49,14 @@ void many_starts_draw(size_t n, const double *widths, const double *lower, const
     for (size_t i = 0; i < n; i++) {
         if (fixed[i]) continue;
         const uint64_t bits = counter_bits(k, i);
-        const double u = random_part(bits);
+        const double u = random_part(bits), least = LEAST_FACTOR * start[i];
         if (!isnan(widths[i]))
             start[i] += (law.widths * normal_quantile(u) + law.evenly * (2.0 * u - 1.0)) * widths[i];
         else if (law.on_bounds && bits % 2 && isfinite(lower[i]))
             start[i] = lower[i];
         else
             start[i] = random_start(start[i], law.sizes * random_start_size(start[i]), lower[i], upper[i], u);
+        if (!isnan(widths[i]) && lower[i] > 0.0) start[i] = fmax(start[i], least);
         start[i] = fmin(fmax(start[i], lower[i]), upper[i]);
     }
 }
