@@ -186,6 +186,7 @@ paritas_status search_bends(const struct search *search, const struct target *ta
     TRY(infer_memory(infer));
     TRY(put_matrix(search, target, n, members, matrix));
     memcpy(factor, matrix, n * n * sizeof *factor);
-    bends->several_possible = !cholesky(n, factor) || has_wide_constraint(infer, target);
-    return bends->several_possible && n > 0 ? find_directions(infer, n, members, matrix, bends) : PARITAS_OK;
+    const bool bent = !cholesky(n, factor);
+    bends->several_possible = bent || has_wide_constraint(infer, target);
+    return bent && n > 0 ? find_directions(infer, n, members, matrix, bends) : PARITAS_OK;
 }

@@ -84,7 +84,6 @@ static paritas_status count_starts(const struct search *search, struct plan *pla
     if (s->is_lowest || moving(infer, s) == 0) return PARITAS_OK;
     plan->n = infer->starts > 1 ? infer->starts - 1 : full_count(search, s); /* the usual fit was the first */
     plan->newton = plan->n;
-    note_searched(search, s);
     if (plan->n == 0 || search->is_small || infer->starts > 1) return PARITAS_OK;
     TRY(search_bends(search, s, &plan->bends));
     if (!plan->bends.several_possible && plan->n > STARTS_STRAIGHT) plan->n = STARTS_STRAIGHT;
@@ -150,6 +149,8 @@ paritas_status starts_plan(struct search *search, struct starts *starts)
         if (i < search->n_asked || i >= first_around) starts->plans[starts->n++].target = &search->targets[i];
     qsort(starts->plans, starts->n, sizeof *starts->plans, downward);
     for (size_t i = 0; i < starts->n; i++) TRY(count_starts(search, &starts->plans[i]));
+    /* only now: a value that this search adds must not stand in for one that was asked for */
+    for (size_t i = 0; i < starts->n; i++) note_searched(search, starts->plans[i].target);
     return PARITAS_OK;
 }
 
