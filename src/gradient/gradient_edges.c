@@ -4,9 +4,10 @@
  *
  * lambda: the part of L's gradient by free parameters that the bin's rate takes.
  *
- * How the fit itself moves: with the count n = lambda rate / 2, the slope 2 (1 - n / rate) of L by the rate is
- * the one that lambda leaves, and the minimum lies at this rate. Its curvature 2 n / rate^2 = lambda / rate
- * keeps a small rate where it is. So such a count in place of 0 makes an edge a minimum like others. */
+ * How the fit itself moves: with the count n = lambda rate / 2, the slope 2 (1 - n / rate) of L by the rate
+ * is the one that lambda leaves, and the minimum lies at this rate. Its curvature 2 n / rate^2, which is
+ * lambda / rate, keeps a small rate where it is. So such a count in place of 0 makes an edge a minimum like
+ * others. */
 #include "fit/cholesky.h"
 #include "fit/edges.h"
 #include "gradient/gradient.h"
