@@ -18,7 +18,8 @@
  *     is 0 too.
  *   - sqrt(q) where q is 0 (below 1e-11, which is rounding) has the gradient 0, although its slope on the
  *     other side is not 0. Z0 gives no direction to a fit without an excess; the expected significance does.
- *   - A parameter at its bound stays there.
+ *   - A parameter at its bound stays there. A rate of 0 stays 0 where it holds a fit at the edge of its
+ *     domain.
  *   - A count or rate of 0 where the derivative is infinite: 0.
  */
 #ifndef PARITAS_GRADIENT_H

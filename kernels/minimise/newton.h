@@ -184,8 +184,9 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = f.boundary_cuts = f.settlings = f.turns = f.weak = f.used = R(0.0);
-    f.edm = f.unsettled = MODEL_HUGE;
+    f.damping = f.iterations = f.escapes = f.boundary_cuts = f.settlings = f.turns = f.weak = f.used =
+        f.idle = R(0.0);
+    f.edm = f.unsettled = f.lowest = MODEL_HUGE;
     f.changed = f.value < -MODEL_HUGE;
     f.tolerance = edm_tolerance;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -521,6 +522,15 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
+/* A fit that goes round ends, however many iterations it may take. */
+FN void newton_rest(PRIVATE newton_fit *f)
+{
+    const mask fell = OR(f->changed, f->value < f->lowest - fit_noise(f->value));
+    f->lowest = SELECT(fell, f->value, f->lowest);
+    f->idle = SELECT(fell, R(0.0), f->idle + R(1.0));
+    f->status = SELECT(AND(f->status == FIT_RUNNING, f->idle >= NEWTON_IDLE), FIT_NO_PROGRESS, f->status);
+}
+
 FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, u32 max_iterations,
                    u32 has_kinks)
 {
@@ -539,6 +549,7 @@ FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, 
         }
         newton_domain_boundary(MODEL, f, ran);
         TEAM_IF(has_kinks) newton_kinks(MODEL, f, ran);
+        newton_rest(f);
     }
 }
 

@@ -31,6 +31,7 @@
 #define NEWTON_BOUNDARY_CUTS R(2.0) /* line searches that the boundary cut, before a fit goes beyond */
 #define NEWTON_CLIPS R(10.0) /* iterations, before a fit whose value is flat beyond an edge goes there */
 #define NEWTON_NEAR_EDGE R(0.1)
+#define NEWTON_IDLE R(200.0)  /* steps that lower no value: as many as a fit has by default */
 #define NEWTON_TURNS R(100.0) /* changes of sides at kinks, per fit */
 /* of the usual EDM, as a slot's own curvature has it: at the kink. The limit on slopes needs less than 1/4 */
 #define NEWTON_NEAR_KINK R(0.1)
@@ -69,6 +70,7 @@ typedef struct {
     real boundary_cuts;         /* line searches that met the end of the domain */
     real unsettled, settlings;  /* of the last settling; how many */
     real turns;                 /* at kinks */
+    real lowest, idle;          /* value so far with the present boundary; steps since it fell */
     mask running, bad, refused; /* bad pivots; of the Hessian, as weak as it was */
     mask exact, undamped, saddle;
     mask changed; /* the boundary's terms have: no end without a step */

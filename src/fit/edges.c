@@ -1,12 +1,15 @@
 /* edges.c: empty bins with a rate of 0. */
 #include "fit/edges.h"
+#include "fit/cholesky.h"
 #include "fit/minimum.h"
 
 #include <math.h>
+#include <string.h>
 
-#define NEAR 1e-9     /* of a parameter's size or of 1: so small a step would take the rate to 0 */
-#define NEAR_RAW 1e-3 /* the same of fits in f32 without polish */
-#define SMALL 1e-3    /* a larger rate is none at the edge, which saves derivatives */
+#define NEAR 1e-9       /* of a parameter's size or of 1: so small a step would take the rate to 0 */
+#define NEAR_RAW 1e-3   /* the same of fits in f32 without polish */
+#define SMALL 1e-3      /* a larger rate is none at the edge, which saves derivatives */
+#define SAME_EDGE 1e-12 /* of a squared norm: the bin's rate follows from the other edges' */
 
 struct rates {
     const struct frozen *model;
@@ -85,4 +88,52 @@ paritas_status edges_clear(paritas_context *context, const paritas_model *model,
     for (size_t k = 0; status == PARITAS_OK && k < edges.n; k++) expected[edges.bins[k]] = 0.0;
     arena_free(&arena);
     return status;
+}
+
+/* `by` and `vector` have `wide` numbers, of which the first n make the product. */
+static void subtract_along(size_t n, size_t wide, const double *direction, double norm, const double *by,
+                           double *vector)
+{
+    const double part = dot_product(n, by, vector) / norm;
+    for (size_t i = 0; i < wide; i++) vector[i] -= part * direction[i];
+}
+
+/* Gram and Schmidt's way. Behind each row and behind the gradient stand their parts along the bins. */
+static void follow(size_t n, const struct edges *edges, const unsigned char *held, double *rows, double *room,
+                   double *gradient)
+{
+    const size_t wide = n + edges->n;
+    for (size_t k = 0; k < edges->n; k++) {
+        double *row = rows + k * wide, *free = room + k * n;
+        double norm = 0.0;
+        memcpy(row, edges->jacobian + edges->bins[k] * n, n * sizeof *row);
+        row[n + k] = 1.0;
+        for (int pass = 0; pass < 2; pass++) { /* the second takes the other bins' parts away */
+            for (size_t j = 0; pass == 1 && j < k; j++) {
+                const double own = dot_product(n, room + j * n, room + j * n);
+                if (own > 0.0) subtract_along(n, wide, rows + j * wide, own, room + j * n, row);
+            }
+            for (size_t i = 0; i < n; i++) free[i] = held[i] ? 0.0 : row[i];
+            const double now = dot_product(n, free, free);
+            if (pass == 1 && !(now > SAME_EDGE * norm)) memset(free, 0, n * sizeof *free);
+            norm = now;
+        }
+        if (dot_product(n, free, free) > 0.0) subtract_along(n, wide, row, norm, free, gradient);
+    }
+}
+
+paritas_status edges_follow(paritas_context *context, size_t n, const struct edges *edges,
+                            const unsigned char *held, struct arena *arena, double *gradient,
+                            double *multipliers)
+{
+    const size_t wide = n + edges->n;
+    double *rows = arena_array(arena, edges->n + 1, wide * sizeof *rows),
+           *room = arena_array(arena, edges->n, n * sizeof *room);
+    if (!rows || !room) return paritas_fail_memory(context);
+    double *left = rows + edges->n * wide;
+    memcpy(left, gradient, n * sizeof *left);
+    follow(n, edges, held, rows, room, left);
+    memcpy(gradient, left, n * sizeof *left);
+    for (size_t k = 0; multipliers && k < edges->n; k++) multipliers[k] = 0.0 - left[n + k];
+    return PARITAS_OK;
 }

@@ -5,6 +5,7 @@
  * One pass along that row gives the derivatives by all data. Fits are in f64. */
 #include "base/sized.h"
 #include "gradient/gradient.h"
+#include "minima/edge_errors.h"
 #include "minima/lowest_points.h"
 
 #include <math.h>
@@ -18,9 +19,11 @@ static int by_size(const void *first, const void *second)
     return x != y ? (x < y) - (x > y) : (a->parameter > b->parameter) - (a->parameter < b->parameter);
 }
 
-/* The lowest minimum as exactly as derivatives need it, and its covariance. */
+/* The lowest minimum as exactly as derivatives need it, its covariance, and errors that mean something. */
 static paritas_status find_minimum(struct infer *infer, struct infer_profile *profile)
 {
+    double *errors;
+    paritas_parameter_state *states;
     const size_t p = infer->n_parameters;
     double *closest = infer_reals(infer, p, 1);
     struct closest_fit fit;
@@ -31,19 +34,37 @@ static paritas_status find_minimum(struct infer *infer, struct infer_profile *pr
     job.start = profile->parameters;
     TRY(fit_closest(infer->context, infer->model, true, 1, &job, &fit, closest));
     if (fit.status == PARITAS_FIT_CONVERGED) profile->parameters = closest;
+    TRY(edge_errors_of(infer, profile, &errors, &states));
+    profile->errors = errors;
+    profile->states = states;
     job.start = profile->parameters;
     return fit_covariances(infer->context, infer->model, 1, &job, profile->covariance);
 }
 
 /* d(mu)/d(datum) at the free fit. */
-static paritas_status differentiate(struct infer *infer, const struct infer_profile *profile, double *slopes)
+static paritas_status differentiate(struct gradient *g, const struct infer_profile *profile, double *slopes)
 {
+    struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters;
-    double *direction = infer_reals(infer, p, 1);
+    const struct gradient_fit fit = {
+        .data = profile->data, .upper = infer->base.upper, .parameters = profile->parameters};
+    struct gradient_fit inside;
+    double *direction = infer_reals(infer, p, 1), *force = infer_reals(infer, p, 1), *held;
     TRY(infer_memory(infer));
-    for (size_t i = 0; i < p; i++) direction[i] = -0.5 * profile->covariance[infer->poi * p + i];
-    return paritas_data_derivatives(infer->context, infer->model, 1, profile->parameters, profile->data,
-                                    direction, NULL, slopes);
+    TRY(gradient_inside(g, &fit, &inside, &held));
+    paritas_job job = infer->base;
+    job.data = inside.data;
+    job.start = inside.parameters;
+    double *covariance = held ? infer_reals(infer, p, p) : profile->covariance;
+    TRY(infer_memory(infer));
+    if (held) TRY(fit_covariances(infer->context, infer->model, 1, &job, covariance));
+    force[infer->poi] = 1.0;
+    TRY(gradient_respond(g, &inside, held, covariance, force, direction));
+    TRY(paritas_data_derivatives(infer->context, infer->model, 1, inside.parameters, inside.data, direction,
+                                 NULL, slopes));
+    for (size_t i = 0; held && i < g->n_row; i++)
+        if (held[i] != 0.0) slopes[i] = 0.0;
+    return PARITAS_OK;
 }
 
 /* Variance by the counts of main data. An empty bin adds nothing: its count has no curvature either. */
@@ -124,10 +145,11 @@ static void add_up(const struct infer *infer, size_t n_groups, const unsigned ch
     result->sum = sqrt(statistical + systematic);
 }
 
-static paritas_status find_impacts(struct infer *infer, size_t n_groups, const unsigned char *members,
+static paritas_status find_impacts(struct gradient *g, size_t n_groups, const unsigned char *members,
                                    paritas_global_result *result, paritas_global_impact *entries,
                                    double *groups)
 {
+    struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     struct infer_profile profile = {.data = infer->base.data};
     double *slopes = infer_reals(infer, model->n_data, 1),
@@ -146,7 +168,7 @@ static paritas_status find_impacts(struct infer *infer, size_t n_groups, const u
     if (none)
         for (size_t i = 0; i < model->n_data; i++) slopes[i] = result->total;
     else
-        TRY(differentiate(infer, &profile, slopes));
+        TRY(differentiate(g, &profile, slopes));
     TRY(take_entries(infer, &profile, slopes, result, entries, correlated));
     add_up(infer, n_groups, members, groups, entries, correlated, result,
            none ? result->total : main_variance(model, profile.data, slopes));
@@ -168,11 +190,11 @@ paritas_status paritas_global_impacts(paritas_context *context, const paritas_mo
         return paritas_refuse(context, "model '%s' has no derivatives by data",
                               paritas_model_frozen(model)->family->name);
     const struct gradient_precision usual = gradient_begin(context);
-    struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, true);
-    if (status == PARITAS_OK) status = find_impacts(&infer, n_groups, members, result, entries, groups);
-    if (status == PARITAS_OK) infer_note_widening(&infer);
-    infer_close(&infer);
+    struct gradient g = {.n_row = paritas_model_frozen(model)->n_data};
+    paritas_status status = infer_open(&g.infer, context, model, job, true);
+    if (status == PARITAS_OK) status = find_impacts(&g, n_groups, members, result, entries, groups);
+    if (status == PARITAS_OK) infer_note_widening(&g.infer);
+    infer_close(&g.infer);
     gradient_end(context, usual);
     return status;
 }

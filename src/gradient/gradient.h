@@ -110,6 +110,22 @@ paritas_status gradient_make_asimov(struct gradient *g, size_t n, struct gradien
 void gradient_finish(const struct gradient *g, struct gradient_row *row);
 /* `again`: only better answers replace the old ones. */
 paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits);
+/* gradient_edges.c: empty bins that hold a fit at a rate of 0. `slopes`: of twice the NLL by the parameters,
+ * of which what these bins hold is taken away; NULL: not needed. `weights`: a row with the multiplier of each
+ * of these bins; NULL: there are none. */
+paritas_status gradient_follow_edges(struct gradient *g, const struct gradient_fit *fit, double *slopes,
+                                     double **weights);
+/* The slope of a conditional fit's deviance by mu. */
+paritas_status gradient_by_mu(struct gradient *g, const struct gradient_fit *fit, double *slope);
+/* A minimum of a row with counts in these bins that moves as the fit does; the fit itself without them. */
+paritas_status gradient_inside(struct gradient *g, const struct gradient_fit *fit,
+                               struct gradient_fit *inside, double **weights);
+/* How its parameters move under a force on them, by its covariance. */
+paritas_status gradient_respond(struct gradient *g, const struct gradient_fit *inside, const double *weights,
+                                const double *covariance, const double *force, double *moved);
+/* Takes away from derivatives by the row what these rates would move. */
+paritas_status gradient_take_edges(struct gradient *g, const struct gradient_fit *fit, const double *weights,
+                                   double *by_row);
 /* gradient_slopes.c: the derivatives that the call wants. */
 paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row **rows);
 /* gradient_along.c: second derivatives of q, z and likelihoods into `along`. Rows have their slopes. `at`: of

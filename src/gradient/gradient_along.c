@@ -53,9 +53,15 @@ static void take_direction(const struct gradient *g, const struct gradient_row *
     }
 }
 
+/* Derivatives by counts are infinite at a rate of 0, which `held` has for bins at an edge (NULL: none). */
+static bool is_infinite(const double *held, size_t k, double derivative)
+{
+    return !isfinite(derivative) || (held && held[k] != 0.0);
+}
+
 /* L_xt at a point, and its product with v: p numbers into `product`. */
-static paritas_status mix(struct gradient *g, const double *point, const double *row, struct along *a,
-                          double *product)
+static paritas_status mix(struct gradient *g, const double *point, const double *row, const double *held,
+                          struct along *a, double *product)
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters, r = g->n_row;
@@ -72,21 +78,24 @@ static paritas_status mix(struct gradient *g, const double *point, const double 
     for (size_t i = 0; i < p; i++) {
         product[i] = 0.0;
         for (size_t k = 0; k < r; k++)
-            if (a->v[k] != 0.0 && isfinite(a->mixed[i * r + k])) product[i] += a->mixed[i * r + k] * a->v[k];
+            if (a->v[k] != 0.0 && !is_infinite(held, k, a->mixed[i * r + k]))
+                product[i] += a->mixed[i * r + k] * a->v[k];
     }
     return PARITAS_OK;
 }
 
 /* (L_t)' into `to`, along x' = `moved` and v. */
-static paritas_status turn_row(struct gradient *g, const double *point, const double *row,
+static paritas_status turn_row(struct gradient *g, const double *point, const double *row, const double *held,
                                const struct along *a, double *to)
 {
     struct infer *infer = &g->infer;
     const struct row_motion motion = {.parameters = a->moved, .rows = a->v, .follow = g->options.aux_follow};
     TRY(paritas_model_frozen(infer->model)
             ->family->data_derivatives(infer->context, infer->model, 1, point, row, &motion, a->slope, to));
-    for (size_t k = 0; k < g->n_row; k++)
-        if (!isfinite(to[k])) to[k] = 0.0;
+    for (size_t k = 0; k < g->n_row; k++) {
+        if (is_infinite(held, k, to[k])) to[k] = 0.0;
+        if (is_infinite(held, k, 0.0)) a->slope[k] = (double)INFINITY;
+    }
     return PARITAS_OK;
 }
 
@@ -96,25 +105,26 @@ static paritas_status turn_fit(struct gradient *g, struct gradient_row *row, con
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters, poi = infer->poi;
-    double *force = infer_reals(infer, p, 1);
+    double *force = infer_reals(infer, p, 1), *held;
+    struct gradient_fit inside;
     TRY(infer_memory(infer));
-    TRY(mix(g, fit->parameters, row->data, a, force));
-    TRY(infer_evaluate(infer, 1, fit->parameters, row->data, NULL, NULL, a->hessian));
+    TRY(gradient_inside(g, fit, &inside, &held));
+    TRY(mix(g, inside.parameters, inside.data, held, a, force));
+    TRY(infer_evaluate(infer, 1, inside.parameters, inside.data, NULL, NULL, a->hessian));
     const double by_mu = force[poi];
     for (size_t i = 0; fit->conditional && i < p; i++) force[i] += a->hessian[i * p + poi] * m;
     paritas_job job = infer->base;
-    job.data = row->data;
+    job.data = inside.data;
     job.upper = fit->upper;
-    job.start = fit->parameters;
+    job.start = inside.parameters;
     if (fit->conditional) job.fixed = g->fixed;
     TRY(fit_covariances(infer->context, infer->model, 1, &job, a->covariance));
-    for (size_t i = 0; i < p; i++) {
-        a->moved[i] = -0.5 * dot_product(p, a->covariance + i * p, force);
+    TRY(gradient_respond(g, &inside, held, a->covariance, force, a->moved));
+    for (size_t i = 0; i < p; i++)
         if (isnan(a->moved[i])) row->status = infer_worse(row->status, PARITAS_FIT_NOT_A_MINIMUM);
-    }
     if (fit->conditional) a->moved[poi] = m;
     a->by_at[k] = by_mu + dot_product(p, a->hessian + poi * p, a->moved);
-    return turn_row(g, fit->parameters, row->data, a, a->by_row[k]);
+    return turn_row(g, inside.parameters, inside.data, held, a, a->by_row[k]);
 }
 
 static void write_none(const struct gradient *g, const struct gradient_row *row, size_t n_at, double value)
@@ -177,9 +187,9 @@ static paritas_status turn_likelihood(struct gradient *g, struct gradient_row *r
     TRY(infer_memory(infer));
     for (size_t i = 0; i < p; i++)
         a->moved[i] = g->at_directions ? g->at_directions[row->index * p + i] : 0.0;
-    TRY(mix(g, point, row->data, a, force));
+    TRY(mix(g, point, row->data, NULL, a, force));
     TRY(infer_evaluate(infer, 1, point, row->data, NULL, gradient, a->hessian));
-    TRY(turn_row(g, point, row->data, a, a->by_row[0]));
+    TRY(turn_row(g, point, row->data, NULL, a, a->by_row[0]));
     double along = dot_product(p, gradient, a->moved);
     for (size_t k = 0; k < r; k++)
         if (a->v[k] != 0.0 && isfinite(a->slope[k])) along += a->slope[k] * a->v[k];

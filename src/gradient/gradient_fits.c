@@ -1,5 +1,6 @@
 /* gradient_fits.c: fits of many rows, one job list a stage. As infer_points: free fits restart from lower
  * conditional fits; fits with an open direction are repeated from the job's start. */
+#include "fit/edges.h"
 #include "fit/minimum.h"
 #include "statistics/asymptotic.h"
 #include "gradient/gradient.h"
@@ -195,7 +196,10 @@ paritas_status gradient_make_asimov(struct gradient *g, size_t n, struct gradien
     }
     TRY(paritas_expected_data_of(infer->context, infer->model, n, points, data, expected));
     for (size_t i = 0; i < n; i++) {
+        size_t cleared;
         rows[i]->asimov = expected + i * r;
+        TRY(edges_clear(infer->context, infer->model, rows[i]->origin.parameters, rows[i]->data,
+                        rows[i]->asimov, &cleared));
         for (size_t k = 0; k < r; k++)
             rows[i]->no_asimov = rows[i]->no_asimov || !isfinite(rows[i]->asimov[k]);
     }

@@ -123,8 +123,17 @@ static struct gradient_fit *conditional_of(const struct gradient *g, struct grad
     return g->options.quantity == PARITAS_QUANTITY_LIMIT ? &row->origin : &row->points[0].data;
 }
 
-static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
-                 double slope, double *ends)
+/* The slope of the shared matrix's fit, or of one that moves along an edge. */
+static paritas_status take_slope(struct gradient *g, struct gradient_fit *fit, double slope)
+{
+    double *weights;
+    fit->slope = slope;
+    TRY(gradient_follow_edges(g, fit, NULL, &weights));
+    return weights ? gradient_by_mu(g, fit, &fit->slope) : PARITAS_OK;
+}
+
+static paritas_status take(struct gradient *g, struct gradient_row *row, const struct profile *profile,
+                           double slope, double *ends)
 {
     const double values[2] = {profile->value_free, profile->value_fixed};
     struct gradient_fit *fits[2] = {&row->free, conditional_of(g, row)};
@@ -132,7 +141,7 @@ static void take(const struct gradient *g, struct gradient_row *row, const struc
         fits[k]->parameters = ends + (size_t)k * g->infer.n_parameters;
         fits[k]->is = (struct closest_fit){.status = PARITAS_FIT_CONVERGED, .deviance = 2.0 * values[k]};
     }
-    fits[1]->slope = slope;
+    return take_slope(g, fits[1], slope);
 }
 
 double gradient_shared_variance(const struct gradient *g)
@@ -175,7 +184,7 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
                          !widening_is_met(&infer->widening, infer->base.fixed,
                                           ends + k * 2 * infer->n_parameters, plan.upper);
         if (done[which[k]])
-            take(g, rows[which[k]], &profiles[k], slopes[k], ends + k * 2 * infer->n_parameters);
+            TRY(take(g, rows[which[k]], &profiles[k], slopes[k], ends + k * 2 * infer->n_parameters));
     }
     return PARITAS_OK;
 }
@@ -199,15 +208,9 @@ paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row
 /* Newton's method for fits that the shared matrix did not finish. */
 static paritas_status finish_conditional(struct gradient *g, size_t n, struct gradient_fit **fits)
 {
-    struct infer *infer = &g->infer;
-    double *gradient = infer_reals(infer, infer->n_parameters, 1);
-    TRY(infer_memory(infer));
     TRY(gradient_run(g, true, false, n, fits));
-    for (size_t i = 0; i < n; i++) {
-        if (fits[i]->is.status != PARITAS_FIT_CONVERGED) continue;
-        TRY(infer_evaluate(infer, 1, fits[i]->parameters, fits[i]->data, NULL, gradient, NULL));
-        fits[i]->slope = gradient[infer->poi];
-    }
+    for (size_t i = 0; i < n; i++)
+        if (fits[i]->is.status == PARITAS_FIT_CONVERGED) TRY(gradient_by_mu(g, fits[i], &fits[i]->slope));
     return PARITAS_OK;
 }
 
@@ -240,7 +243,7 @@ paritas_status gradient_shared_conditional(struct gradient *g, size_t n, struct 
         fits[i]->is =
             (struct closest_fit){.status = PARITAS_FIT_CONVERGED, .deviance = 2.0 * profiles[i].value_free};
         fits[i]->parameters = ends + i * 2 * p;
-        fits[i]->slope = slopes[i];
+        TRY(take_slope(g, fits[i], slopes[i]));
     }
     return finish_conditional(g, m, left);
 }

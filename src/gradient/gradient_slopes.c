@@ -14,6 +14,7 @@
 
 struct pairs {
     size_t n;
+    struct gradient_fit *fits;
     double *points, *data, *gradient;
 };
 
@@ -21,17 +22,30 @@ static paritas_status pairs_open(struct gradient *g, size_t most, struct pairs *
 {
     struct infer *infer = &g->infer;
     pairs->n = 0;
+    pairs->fits = infer_array(infer, most, sizeof *pairs->fits);
     pairs->points = infer_reals(infer, most, infer->n_parameters);
     pairs->data = infer_reals(infer, most, g->n_row);
     pairs->gradient = infer_reals(infer, most, g->n_row);
     return infer_memory(infer);
 }
 
-static void pairs_add(const struct gradient *g, struct pairs *pairs, const double *point, const double *data)
+static void pairs_add(const struct gradient *g, struct pairs *pairs, const struct gradient_fit *fit)
 {
-    memcpy(pairs->points + pairs->n * g->infer.n_parameters, point, g->infer.n_parameters * sizeof *point);
-    memcpy(pairs->data + pairs->n * g->n_row, data, g->n_row * sizeof *data);
-    pairs->n++;
+    const size_t p = g->infer.n_parameters;
+    memcpy(pairs->points + pairs->n * p, fit->parameters, p * sizeof *fit->parameters);
+    memcpy(pairs->data + pairs->n * g->n_row, fit->data, g->n_row * sizeof *fit->data);
+    pairs->fits[pairs->n++] = *fit;
+}
+
+/* Rates that hold the fit at an edge stay 0 as templates move. */
+static paritas_status pairs_follow_edges(struct gradient *g, struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n && g->n_templates > 0; i++) {
+        double *weights;
+        TRY(gradient_follow_edges(g, &pairs->fits[i], NULL, &weights));
+        TRY(gradient_take_edges(g, &pairs->fits[i], weights, pairs->gradient + i * g->n_row));
+    }
+    return PARITAS_OK;
 }
 
 static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
@@ -42,7 +56,7 @@ static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
         TRY(paritas_data_derivatives(context, g->infer.model, pairs->n - i < most ? pairs->n - i : most,
                                      pairs->points + i * p, pairs->data + i * r, NULL,
                                      pairs->gradient + i * r, NULL));
-    return PARITAS_OK;
+    return pairs_follow_edges(g, pairs);
 }
 
 /* a - b; 0 if one is infinite (count or rate 0). */
@@ -72,10 +86,9 @@ static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_
     for (size_t i = 0; i < n; i++) {
         bool any = false;
         for (size_t k = 0; k < rows[i]->n_points; k++) any = any || moves(&rows[i]->points[k]);
-        if (any) pairs_add(g, &pairs, rows[i]->free.parameters, rows[i]->data);
+        if (any) pairs_add(g, &pairs, &rows[i]->free);
         for (size_t k = 0; k < rows[i]->n_points; k++)
-            if (moves(&rows[i]->points[k]))
-                pairs_add(g, &pairs, rows[i]->points[k].data.parameters, rows[i]->data);
+            if (moves(&rows[i]->points[k])) pairs_add(g, &pairs, &rows[i]->points[k].data);
     }
     TRY(pairs_run(g, &pairs));
     size_t at = 0;
@@ -98,6 +111,8 @@ struct asimov_list {
     struct gradient_point **point;
     double *weights, *by_parameters, *by_templates, *directions, *along; /* a row for each point */
     double *points, *data;
+    struct gradient_fit *inside; /* the origin, or what moves as it does at an edge */
+    double **held;               /* of its bins at a rate of 0; NULL: none */
 };
 
 static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_row **rows,
@@ -136,15 +151,39 @@ static paritas_status weigh(struct gradient *g, struct asimov_list *list)
     const size_t r = g->n_row;
     TRY(pairs_open(g, 2 * list->n, &pairs));
     for (size_t i = 0; i < list->n; i++) {
-        if (i == 0 || list->row[i] != list->row[i - 1])
-            pairs_add(g, &pairs, list->row[i]->origin.parameters, list->row[i]->asimov);
-        pairs_add(g, &pairs, list->point[i]->asimov.parameters, list->row[i]->asimov);
+        if (i == 0 || list->row[i] != list->row[i - 1]) {
+            struct gradient_fit free = list->row[i]->origin; /* of its own Asimov data */
+            free.data = list->row[i]->asimov;
+            free.conditional = false;
+            pairs_add(g, &pairs, &free);
+        }
+        pairs_add(g, &pairs, &list->point[i]->asimov);
     }
     TRY(pairs_run(g, &pairs));
     const double *origin = NULL;
     for (size_t i = 0, at = 0; i < list->n; i++) {
         if (i == 0 || list->row[i] != list->row[i - 1]) origin = pairs.gradient + at++ * r;
         subtract(r, pairs.gradient + at++ * r, origin, list->weights + i * r);
+    }
+    return PARITAS_OK;
+}
+
+/* From here on origins are minima that move with the row: those at an edge are replaced. */
+static paritas_status put_inside(struct gradient *g, struct asimov_list *list)
+{
+    const size_t p = g->infer.n_parameters, r = g->n_row;
+    list->inside = infer_array(&g->infer, list->n, sizeof *list->inside);
+    list->held = infer_array(&g->infer, list->n, sizeof *list->held);
+    TRY(infer_memory(&g->infer));
+    for (size_t i = 0; i < list->n; i++) {
+        struct gradient_fit *inside = &list->inside[i];
+        if (i > 0 && list->row[i] == list->row[i - 1]) {
+            *inside = inside[-1];
+            list->held[i] = list->held[i - 1];
+        } else
+            TRY(gradient_inside(g, &list->row[i]->origin, inside, &list->held[i]));
+        memcpy(list->points + i * p, inside->parameters, p * sizeof *list->points);
+        memcpy(list->data + i * r, inside->data, r * sizeof *list->data);
     }
     return PARITAS_OK;
 }
@@ -161,10 +200,10 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
     for (size_t i = 0; i < list->n; i++) {
         if (i > 0 && list->row[i] == list->row[i - 1]) continue;
         jobs[m] = infer->base;
-        jobs[m].data = list->row[i]->data;
-        jobs[m].upper = list->row[i]->origin.upper;
+        jobs[m].data = list->inside[i].data;
+        jobs[m].upper = list->inside[i].upper;
         jobs[m].fixed = g->fixed;
-        jobs[m++].start = list->row[i]->origin.parameters;
+        jobs[m++].start = list->inside[i].parameters;
     }
     TRY(fit_covariances(infer->context, infer->model, m, jobs, covariance));
     m = 0;
@@ -172,13 +211,10 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
         if (i > 0 && list->row[i] != list->row[i - 1]) m++;
         const double *c = covariance + m * p * p, *v = list->by_parameters + i * p;
         double *x = list->directions + i * p;
-        for (size_t a = 0; a < p; a++) {
-            double sum = 0.0;
-            for (size_t b = 0; b < p; b++) sum += c[a * p + b] * v[b];
-            x[a] = -0.5 * sum;
+        TRY(gradient_respond(g, &list->inside[i], list->held[i], c, v, x));
+        for (size_t a = 0; a < p; a++)
             if (isnan(x[a]))
                 list->row[i]->status = infer_worse(list->row[i]->status, PARITAS_FIT_NOT_A_MINIMUM);
-        }
     }
     return PARITAS_OK;
 }
@@ -193,13 +229,15 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
     TRY(weigh(g, &list));
     TRY(paritas_expected_pullback(infer->context, infer->model, list.n, list.points, list.data, list.weights,
                                   list.by_parameters, g->n_templates ? list.by_templates : NULL));
+    TRY(put_inside(g, &list));
     TRY(solve(g, &list));
     TRY(paritas_data_derivatives(infer->context, infer->model, list.n, list.points, list.data,
                                  list.directions, NULL, list.along));
     for (size_t i = 0; i < list.n; i++) {
         double *along = list.along + i * r;
         for (size_t k = 0; k < r; k++)
-            if (!isfinite(along[k])) along[k] = 0.0; /* at a rate of 0 */
+            if (!isfinite(along[k]) || (list.held[i] && list.held[i][k] != 0.0))
+                along[k] = 0.0; /* at a rate of 0 */
         for (size_t k = 0; k < g->n_templates; k++)
             along[g->n_data + k] += list.by_templates[i * g->n_templates + k];
         list.point[i]->by_row_asimov = along;
@@ -207,23 +245,13 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
     return PARITAS_OK;
 }
 
-static paritas_status mu_slope(struct gradient *g, const struct gradient_fit *fit, double *gradient,
-                               double *slope)
-{
-    TRY(infer_evaluate(&g->infer, 1, fit->parameters, fit->data, NULL, gradient, NULL));
-    *slope = gradient[g->infer.poi];
-    return PARITAS_OK;
-}
-
 static paritas_status mu_slopes(struct gradient *g, size_t n, struct gradient_row **rows)
 {
-    double *gradient = infer_reals(&g->infer, g->infer.n_parameters, 1);
-    TRY(infer_memory(&g->infer));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < rows[i]->n_points; k++) {
             struct gradient_point *point = &rows[i]->points[k];
-            if (moves(point)) TRY(mu_slope(g, &point->data, gradient, &point->by_mu));
-            if (moves_asimov(point)) TRY(mu_slope(g, &point->asimov, gradient, &point->by_mu_asimov));
+            if (moves(point)) TRY(gradient_by_mu(g, &point->data, &point->by_mu));
+            if (moves_asimov(point)) TRY(gradient_by_mu(g, &point->asimov, &point->by_mu_asimov));
         }
     return PARITAS_OK;
 }

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PIECE 1024      /* points of a wave at once */
-#define SAME_EDGE 1e-12 /* of a squared norm: the bin's rate follows from the other edges' */
+#define PIECE 1024 /* points of a wave at once */
 
 static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,
                                   const unsigned char *fixed)
@@ -211,36 +210,6 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
     return PARITAS_OK;
 }
 
-static void subtract_along(size_t n, const double *direction, double norm, double *by, double *vector)
-{
-    const double part = dot_product(n, by, vector) / norm;
-    for (size_t i = 0; i < n; i++) vector[i] -= part * direction[i];
-}
-
-/* Rates of 0 stay 0 as the held value moves, and then slopes of free parameters are not 0. What the gradient
- * has along these rates' derivatives by free parameters is taken away, with its share by the held one: the
- * edge's multipliers, by Gram and Schmidt. `room`: a row for each bin. */
-static void follow_edges(size_t n, const struct edges *edges, const unsigned char *held, double *room,
-                         double *gradient)
-{
-    for (size_t k = 0; k < edges->n; k++) {
-        double *row = edges->jacobian + edges->bins[k] * n, *free = room + k * n;
-        double norm = 0.0;
-        for (int pass = 0; pass < 2; pass++) { /* the second takes the other bins' parts away */
-            for (size_t j = 0; pass == 1 && j < k; j++) {
-                const double *other = edges->jacobian + edges->bins[j] * n;
-                const double own = dot_product(n, room + j * n, room + j * n);
-                if (own > 0.0) subtract_along(n, other, own, room + j * n, row);
-            }
-            for (size_t i = 0; i < n; i++) free[i] = held[i] ? 0.0 : row[i];
-            const double now = dot_product(n, free, free);
-            if (pass == 1 && !(now > SAME_EDGE * norm)) memset(free, 0, n * sizeof *free);
-            norm = now;
-        }
-        if (dot_product(n, free, free) > 0.0) subtract_along(n, row, norm, free, gradient);
-    }
-}
-
 static paritas_status follow_point(struct infer *infer, const struct infer_point *point, struct arena *arena,
                                    double *gradient)
 {
@@ -250,14 +219,11 @@ static paritas_status follow_point(struct infer *infer, const struct infer_point
     TRY(edges_find(infer->context, infer->model, point->parameters, point->profile->data, arena, &edges));
     if (edges.n == 0) return PARITAS_OK;
     unsigned char *held = infer_fixed_flags(infer, point);
-    double *room = arena_array(arena, edges.n, n * sizeof *room);
     TRY(infer_memory(infer));
-    if (!room) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++)
         if (point->parameters[i] <= infer->base.lower[i] || point->parameters[i] >= infer->base.upper[i])
             held[i] = 1;
-    follow_edges(n, &edges, held, room, gradient);
-    return PARITAS_OK;
+    return edges_follow(infer->context, n, &edges, held, arena, gradient, NULL);
 }
 
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points)

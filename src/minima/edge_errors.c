@@ -101,3 +101,28 @@ paritas_status edge_errors_judge(paritas_context *context, const paritas_model *
     }
     return PARITAS_OK;
 }
+
+paritas_status edge_errors_of(struct infer *infer, const struct infer_profile *profile, double **errors,
+                              paritas_parameter_state **states)
+{
+    const size_t n = infer->n_parameters;
+    *errors = profile->errors;
+    *states = profile->states;
+    if (!edges_may_hold(paritas_model_frozen(infer->model), profile->data)) return PARITAS_OK;
+    paritas_fit_result result = profile->result;
+    double *judged = infer_reals(infer, n, 1);
+    paritas_parameter_state *kinds = infer_array(infer, n, sizeof *kinds);
+    TRY(infer_memory(infer));
+    memcpy(judged, profile->errors, n * sizeof *judged);
+    memcpy(kinds, profile->states, n * sizeof *kinds);
+    paritas_job job = infer->base;
+    job.data = profile->data;
+    *errors = judged;
+    *states = kinds;
+    return edge_errors_judge(infer->context, infer->model, 1, &job,
+                             &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                    .results = &result,
+                                                    .parameters = profile->parameters,
+                                                    .errors = judged,
+                                                    .states = kinds});
+}

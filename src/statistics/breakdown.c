@@ -7,6 +7,7 @@
 #include "base/pattern.h"
 #include "base/sized.h"
 #include "fit/fit.h"
+#include "minima/edge_errors.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,10 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
     paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
     unsigned char *fixed = infer_array(infer, n, p);
     paritas_fit_result *results = infer_array(infer, n, sizeof *results);
-    double *errors = infer_reals(infer, n, p);
+    double *errors = infer_reals(infer, n, p), *parameters = infer_reals(infer, n, p);
+    double *own;
+    paritas_parameter_state *states;
+    paritas_fit_answers answers = PARITAS_FIT_ANSWERS_DEFAULT;
     TRY(infer_memory(infer));
     TRY(infer_check_members(infer, n_groups, members));
     TRY(infer_lowest_free_fit(infer, &profile));
@@ -50,11 +54,15 @@ static paritas_status break_down(struct infer *infer, size_t n_groups, const uns
         jobs[j].start = profile.parameters;
         jobs[j].fixed = fixed + j * p;
     }
-    TRY(fit_run(infer->context, infer->model, NULL, n, jobs,
-                &(paritas_fit_answers){.results = results, .errors = errors}));
+    answers.results = results;
+    answers.errors = errors;
+    answers.parameters = parameters;
+    TRY(fit_run(infer->context, infer->model, NULL, n, jobs, &answers));
+    TRY(edge_errors_judge(infer->context, infer->model, n, jobs, &answers));
+    TRY(edge_errors_of(infer, &profile, &own, &states));
     result->best = profile.parameters[infer->poi];
-    result->state = profile.states[infer->poi];
-    result->total = profile.errors[infer->poi];
+    result->state = states[infer->poi];
+    result->total = own[infer->poi];
     result->statistical = errors[infer->poi];
     result->systematic = part_of(result->total, result->statistical);
     result->status = infer_worse(profile.result.status, results[0].status);

@@ -1,6 +1,7 @@
 /* ranking.c: how each parameter's uncertainty moves the best fit of the parameter of interest. */
 #include "minima/lowest_points.h"
 #include "base/sized.h"
+#include "minima/edge_errors.h"
 #include "minima/fit_notes.h"
 
 #include <math.h>
@@ -41,15 +42,18 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
 {
     size_t count = infer->n_parameters, n_points = 0;
     const double *widths = infer->widths;
+    double *errors;
+    paritas_parameter_state *states;
     struct infer_point *points = infer_array(infer, SHIFTS * count, sizeof *points);
     size_t *owner = infer_array(infer, SHIFTS * count, sizeof *owner);
     double *centres = infer_reals(infer, count, 1);
     TRY(infer_memory(infer));
     TRY(infer_constraint_centres(infer, centres));
+    TRY(edge_errors_of(infer, profile, &errors, &states));
     *n = 0;
     for (size_t i = 0; i < count; i++) {
         if (infer->base.fixed[i] || i == infer->poi) continue;
-        double error = profile->errors[i];
+        const double error = errors[i];
         paritas_ranking_entry *entry = &entries[*n];
         entry->size = sizeof *entry;
         entry->parameter = i;

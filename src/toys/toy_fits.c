@@ -4,6 +4,7 @@
 #include "fit/fit.h"
 #include "base/json/json.h"
 #include "minima/domain.h"
+#include "minima/edge_errors.h"
 #include "toys/toys.h"
 
 #include <math.h>
@@ -141,8 +142,12 @@ static paritas_status find_errors(struct chunk *chunk, paritas_context *context,
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
-    TRY(fit_run(context, infer->model, &near, answered, jobs,
-                &(paritas_fit_answers){.results = results, .parameters = parameters, .errors = errors}));
+    paritas_fit_answers answers = PARITAS_FIT_ANSWERS_DEFAULT;
+    answers.results = results;
+    answers.parameters = parameters;
+    answers.errors = errors;
+    TRY(fit_run(context, infer->model, &near, answered, jobs, &answers));
+    TRY(edge_errors_judge(context, infer->model, answered, jobs, &answers));
     for (size_t k = 0; k < answered; k++) {
         const size_t i = which[k];
         results[k].iterations += chunk->given[i].result.iterations;

@@ -309,7 +309,6 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most &&
         propose(s, root->at, 2 * point->toys))
         return ROOT_OPEN;
-    if (local->share[nearest] > 0.1 * local->error && raise_toys(s, point, factor * factor)) return ROOT_OPEN;
     struct tested *best = NULL; /* where a toy reduces the error most */
     double gain = 0.0;
     for (size_t i = 0; i < s->n; i++) {

@@ -23,8 +23,11 @@ MET_TWO = re.compile(
 )
 
 
-def run(*arguments):
-    done = subprocess.run([PARITAS, *map(str, arguments), "--json"], capture_output=True, text=True)
+def run(*arguments, seconds=None):
+    """seconds: where a fault would never end"""
+    done = subprocess.run(
+        [PARITAS, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=seconds
+    )
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
 
@@ -721,3 +724,14 @@ def test_asimov_data_are_0_where_the_edge_holds_the_fit(tmp_path, slope, signal)
     counts = subprocess.run([PARITAS, "hypotest", path, "--counts"], capture_output=True, text=True).stderr
     fits, iterations = map(int, re.findall(r": (\d+)", counts.splitlines()[-1])[:2])
     assert iterations <= 20 * fits, counts
+
+
+def test_a_fit_that_goes_round_ends_however_many_iterations_it_may_take(tmp_path):
+    """Nothing observed; a rate that steep nuisance parameters take to 0. Some fits go round there."""
+    jes = {"name": "jes", "type": "histosys", "data": {"hi_data": [2.02], "lo_data": [0.001]}}
+    rate = {"name": "n0", "type": "normsys", "data": {"hi": 23.4, "lo": 0.05}}
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    path = workspace(tmp_path / "round.json", [([2.6], [mu]), ([0.1], [rate, jes])], [0.0], poi="mu")
+    words = ("limit", path, "--calc", "toys", "--ntoys", 1, "--max-iterations")
+    few, many = run(*words, 100000)[1], run(*words, 2**32 - 1, seconds=600)[1]
+    assert many["limit_obs"] == few["limit_obs"] and many["counts"] == few["counts"]

@@ -121,6 +121,19 @@ TEST(an_error_is_that_of_the_limits_of_many_seeds)
     free_fixture(&f);
 }
 
+/* The value nearest to the lowest limit tells little of it: there a jump of the percentile is rare. */
+TEST(toys_are_drawn_where_they_make_an_error_smaller)
+{
+    struct fixture f = counting(20.0, S, 10.0, 0.0, 10.0);
+    const paritas_toys_options options = toys_options(0, 0);
+    const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.05, &options);
+    for (int i = 0; i < 5; i++)
+        compare(r.limit_exp[i], r.limit_exp_error[i], r.reached_exp[i], 0.05,
+                exact_limit(percentile(i - 2, 10.0), S, 10.0, 0.05));
+    for (size_t i = 0; i < r.n_scan; i++) assert_true(scanned[i].n_tested < PARITAS_LIMIT_TOYS);
+    free_fixture(&f);
+}
+
 TEST(where_events_are_many_limits_are_asymptotic)
 {
     struct fixture f = counting(1020.0, 10.0, 1000.0, -20.0, 50.0);
@@ -572,6 +585,7 @@ int main(void)
         cmocka_unit_test(limits_of_a_counting_experiment_are_the_roots_of_poisson_sums),
         cmocka_unit_test(nothing_seen_excludes_what_makes_minus_log_level_events),
         cmocka_unit_test(an_error_is_that_of_the_limits_of_many_seeds),
+        cmocka_unit_test(toys_are_drawn_where_they_make_an_error_smaller),
         cmocka_unit_test(where_events_are_many_limits_are_asymptotic),
         cmocka_unit_test(a_bound_that_is_too_narrow_is_widened_and_said),
         cmocka_unit_test(a_signal_that_no_data_can_exclude_has_no_limit),
