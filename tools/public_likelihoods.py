@@ -63,6 +63,9 @@ Times may differ. [A likelihood from HEPData](published.md) says how to use one 
 - An analysis can have several rows: regions, signal points, a full and a simplified likelihood.
 - Many rows have a background without a signal. Their signal is so many events in a bin, as the last table
   says. The limit on one event is what searches publish for each region.
+- Two kinds are not read. Shapes in RooFit workspaces [are not](datacards.md), and an
+  [unfolded spectrum](https://github.com/atlas-outreach-data-tools/notebooks-collection-opendata) in HS3
+  constrains a function of parameters.
 """,
     "## Answers": """\
 All rows are made without an option. CLs is at a strength of 1, by formula, and limits are at 95 % CL.
@@ -313,10 +316,10 @@ def summary(tables):
     return [f"{len(sizes)} likelihoods of {len(analyses)} analyses.", "", *table(head, lines)]
 
 
-def page_of(tables, given, order):
+def page_of(tables, order):
     def whole(heading):
         rows = [row for name in order for row in tables[heading].get(name, ())]
-        return [heading, "", *([WORDS[heading]] if WORDS[heading] else []), *table(HEADS[heading], rows)]
+        return [heading, "", WORDS[heading], *table(HEADS[heading], rows)]
 
     lines = [WORDS["# Public likelihoods"], *summary(tables)]
     for heading in HEADS:
@@ -377,7 +380,7 @@ def main():
             heading: {name: rows[name] for name in order if name in rows} for heading, rows in tables.items()
         }
         with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(page_of(tables, given, order))
+            file.write(page_of(tables, order))
     print("\n".join([*bad, f"{done} likelihoods, {len(bad)} rows differ, {len(left)} left out"]))
     sys.exit(1 if bad else 0)
 

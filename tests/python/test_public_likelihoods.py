@@ -14,7 +14,8 @@ import public_likelihoods as tool  # noqa: E402
 
 GIVEN = tool.listed()
 FOLDER = os.environ.get("PARITAS_LIKELIHOODS", "")  # of clones, see tools/public_likelihoods.py
-ROWS = tool.rows_on((TREE / "docs" / "public-likelihoods.md").read_text(encoding="utf-8"))
+PAGE = (TREE / "docs" / "public-likelihoods.md").read_text(encoding="utf-8")
+ROWS = tool.rows_on(PAGE)
 
 
 def files_of(one):
@@ -34,6 +35,14 @@ def test_the_page_has_the_likelihoods_of_the_list_in_its_order():
     assert len(set(names)) == len(names) >= 40 and len(GIVEN["analyses"]) >= 25
     for heading in ("## Answers", tool.TIMED, "## Where they are"):
         assert list(ROWS[heading]) == names, heading
+
+
+def test_words_summaries_and_origins_are_those_of_the_tool():
+    names = [one["name"] for one in GIVEN["likelihoods"]]
+    assert tool.page_of(ROWS, names) == PAGE
+    assert ROWS["## Where they are"] == {
+        one["name"]: [tool.origin(one, GIVEN)] for one in GIVEN["likelihoods"]
+    }
 
 
 def test_every_file_has_a_hash_and_every_hash_a_file():
