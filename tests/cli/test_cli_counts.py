@@ -12,13 +12,13 @@ STEPS = 7  # gradients of a quasi-Newton fit that cost as much as one of Newton'
 
 # most fits and iterations of `hypotest`, `limit`, and of `scan` from 0 to 2 in 21 points
 COSTS = {
-    "tHu_FCNC": ((42, 210), (76, 290), (63, 240)),
-    "ttZ_4l": ((66, 350), (118, 520), (93, 400)),
+    "tHu_FCNC": ((64, 340), (105, 450), (133, 610)),
+    "ttZ_4l": ((73, 390), (131, 600), (133, 610)),
     "displaced_leptons_signal": ((1050, 4300), (4800, 20000), (4500, 20000)),
-    os.path.join("more", "1Lbb_700_400_sabine"): ((140, 750), (305, 1550), (162, 760)),
-    os.path.join("more", "CMS_ttgamma_2l"): ((355, 2400), (535, 3400), (455, 2850)),
-    os.path.join("more", "ttZ_3l"): ((490, 4500), (660, 5700), (590, 5150)),
-    os.path.join("more", "ttbar_ljets"): ((570, 11900), (750, 15200), (770, 13400)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((153, 820), (450, 2360), (330, 1740)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((446, 2970), (665, 4150), (545, 3240)),
+    os.path.join("more", "ttZ_3l"): ((490, 4500), (700, 5700), (808, 6090)),
+    os.path.join("more", "ttbar_ljets"): ((673, 14200), (785, 15200), (807, 13400)),
 }
 
 
@@ -99,11 +99,11 @@ def test_a_limit_by_few_toys_ends():
 
 # most fits and iterations of `ranking`, and of `fit` with MINOS errors of the parameter of interest
 COSTS_OF_PROFILES = {
-    "tHu_FCNC": ((780, 560), (48, 240)),
-    "ttZ_4l": ((780, 470), (44, 220)),
-    os.path.join("more", "1Lbb_700_400_sabine"): ((560, 1150), (210, 1060)),
-    os.path.join("more", "CMS_ttgamma_2l"): ((850, 730), (68, 330)),
-    os.path.join("more", "ttZ_3l"): ((990, 2500), (185, 1080)),
+    "tHu_FCNC": ((800, 570), (54, 275)),
+    "ttZ_4l": ((800, 480), (54, 266)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((580, 1180), (317, 1680)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((870, 730), (108, 537)),
+    os.path.join("more", "ttZ_3l"): ((1000, 2500), (225, 1370)),
 }
 
 
