@@ -191,6 +191,22 @@ typedef struct paritas_scan_point {
     PARITAS_SCAN_POINT_FIELDS(PARITAS_MEMBER, )
 } paritas_scan_point;
 
+/* Confidences of intervals and of crossings, unless others are asked for: one and two standard deviations. */
+#define PARITAS_INTERVAL_CONFIDENCE {0.68268949213708585, 0.95449973610364158}
+/* Places for parts or crossings of a level that suffice for all that have been met. */
+#define PARITAS_PARTS_MOST 16
+
+#define PARITAS_CROSSING_FIELDS(FIELD, R)                                                   \
+    FIELD(R, double, confidence, , "confidence", "", "chi-squared probability below q")     \
+    FIELD(R, double, q, , "q", "", "the quantile: 1 for 68.27 %, 4 for 95.45 %")            \
+    FIELD(R, double, value, , "value", "", "of the parameter, to 1e-6 relative")            \
+    FIELD(R, paritas_truth, rises, , "rises", "", "q rises here: the upper edge of a part") \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_crossing {
+    size_t size;
+    PARITAS_CROSSING_FIELDS(PARITAS_MEMBER, )
+} paritas_crossing;
+
 /* Where a profile is asked for, and where it goes. Arrays are the caller's. Start from
  * PARITAS_SCAN_REQUEST_DEFAULT. */
 typedef struct paritas_scan_request {
@@ -203,6 +219,12 @@ typedef struct paritas_scan_request {
     double *best_parameters;    /* receives its parameters, parameter_count; may be NULL */
     paritas_scan_point *points; /* n_points */
     double *point_parameters;   /* receives n_points rows of parameter_count; may be NULL */
+    /* of one parameter: where q crosses levels between the least and the largest value */
+    size_t n_levels;
+    const double *levels;        /* confidences, above 0 and below 1 */
+    size_t crossings_room;       /* places in `crossings` */
+    paritas_crossing *crossings; /* receives them, level by level, ascending; NULL: not asked for */
+    size_t *n_crossings;         /* receives how many there are; may be NULL */
 } paritas_scan_request;
 #define PARITAS_SCAN_REQUEST_DEFAULT PARITAS_INIT(paritas_scan_request)
 
@@ -212,6 +234,58 @@ typedef struct paritas_scan_request {
 PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model,
                                         const paritas_job *PARITAS_OR_NULL job,
                                         const paritas_scan_request *request);
+
+/* A range for scans of a parameter: 3 errors beyond every minimum that is known, within the bounds. Searches
+ * know minima up to 25 above the best fit, in twice the NLL. A model of up to 32 parameters is also looked
+ * through between the bounds. A minimum without an error counts with a quarter of the width of the bounds.
+ * The range may go beyond an upper bound that gives way. range: 2. */
+PARITAS_API paritas_status paritas_scan_range(paritas_context *context, const paritas_model *model,
+                                              const paritas_job *PARITAS_OR_NULL job, size_t parameter,
+                                              double range[2]);
+
+/* ---- intervals ---------------------------------------------------------------------------------- */
+
+#define PARITAS_INTERVAL_PART_FIELDS(FIELD, R)                                                             \
+    FIELD(R, double, confidence, , "confidence", "", "of the interval")                                    \
+    FIELD(R, double, lower, , "lower", "", "lower edge; or the bound, or the domain's edge, that cuts it") \
+    FIELD(R, double, upper, , "upper", "", "upper edge; or the same")                                      \
+    FIELD(R, paritas_minos_end, lower_end, , "lower_end", "",                                              \
+          "how it ends below; a crossing is of the "                                                       \
+          "interval's q")                                                                                  \
+    FIELD(R, paritas_minos_end, upper_end, , "upper_end", "", "how it ends above")                         \
+    FIELD(R, double, minimum, , "minimum", "", "value with the least q of the part")                       \
+    FIELD(R, double, q, , "q", "", "q there; 0 at the best fit")                                           \
+    FIELD(R, paritas_fit_status, status, , "status", "", "converged; no_progress: an end was not found")   \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_interval_part {
+    size_t size;
+    PARITAS_INTERVAL_PART_FIELDS(PARITAS_MEMBER, )
+} paritas_interval_part;
+
+/* Which intervals of which parameter are asked for, and where they go. Arrays are the caller's. Start from
+ * PARITAS_INTERVAL_REQUEST_DEFAULT. */
+typedef struct paritas_interval_request {
+    size_t size;
+    size_t parameter;
+    size_t n_levels;
+    const double *levels;         /* confidences, above 0 and below 1 */
+    paritas_fit_result *best;     /* receives the free fit */
+    double *best_parameters;      /* receives its parameters, parameter_count; may be NULL */
+    size_t room;                  /* places in `parts` */
+    paritas_interval_part *parts; /* receives the parts, level by level, ascending */
+    size_t *n_parts;              /* receives how many there are */
+} paritas_interval_request;
+#define PARITAS_INTERVAL_REQUEST_DEFAULT PARITAS_INIT(paritas_interval_request)
+
+/* Likelihood intervals of one parameter, with all parts. An interval has the values whose q is at most the
+ * quantile of chi-squared with one degree of freedom. q is twice the NLL, minimised over all other
+ * parameters, less its value at the best fit. Parts are found from all minima that searches meet, and from
+ * values all over the bounds. Edges have 1e-6 relative. An upper bound of a parameter of interest gives way
+ * to a part, as in limits, unless the job keeps it. Other bounds cut a part. n_parts may be more than
+ * `room`: then the first are given. No part: the best fit has no likelihood. */
+PARITAS_API paritas_status paritas_interval(paritas_context *context, const paritas_model *model,
+                                            const paritas_job *PARITAS_OR_NULL job,
+                                            const paritas_interval_request *request);
 
 /* ---- contours ----------------------------------------------------------------------------------- */
 
@@ -490,6 +564,8 @@ PARITAS_API paritas_status paritas_compatibility(paritas_context *context, const
     RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                  \
     RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")       \
     RECORD(paritas_scan_point, PARITAS_SCAN_POINT_FIELDS, "A point of a profile likelihood.")              \
+    RECORD(paritas_crossing, PARITAS_CROSSING_FIELDS, "A crossing of a level by a profile.")               \
+    RECORD(paritas_interval_part, PARITAS_INTERVAL_PART_FIELDS, "A part of a likelihood interval.")        \
     RECORD(paritas_contour_point, PARITAS_CONTOUR_POINT_FIELDS, "A point on the edge of a region.")        \
     RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
     RECORD(paritas_breakdown_group, PARITAS_BREAKDOWN_GROUP_FIELDS, "Part of the error of one group.")     \

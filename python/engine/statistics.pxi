@@ -1,11 +1,14 @@
 # Tests, limits, scans, rankings, goodness of fit.
 
 cdef extern from *:
-    """static const double usual_confidence[] = PARITAS_CONTOUR_CONFIDENCE;"""
+    """static const double usual_confidence[] = PARITAS_CONTOUR_CONFIDENCE;
+    static const double usual_intervals[] = PARITAS_INTERVAL_CONFIDENCE;"""
     const double usual_confidence[2]
+    const double usual_intervals[2]
 
 SAME_MINIMUM = PARITAS_SAME_MINIMUM # of twice the NLL
 CONTOUR_CONFIDENCE = usual_confidence[0], usual_confidence[1]
+INTERVAL_CONFIDENCE = usual_intervals[0], usual_intervals[1]
 
 cdef paritas_test_statistic statistic_of(object name) except? PARITAS_STATISTIC_QTILDE:
     return <paritas_test_statistic>value_of("paritas_test_statistic", name, "test statistic")
@@ -42,9 +45,10 @@ def significance(Model model not None, Job job, Engine engine=None, progress=Non
     return rows.array[0]
 
 
-def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
+def scan(Model model not None, Job job, parameters, values, levels, Engine engine=None, progress=None):
     """Over k parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
-    `best_parameters`, `points`, rows of paritas_scan_point, and `point_parameters`, a row for each."""
+    `best_parameters`, `points`, rows of paritas_scan_point, and `point_parameters`, a row for each. Of one
+    parameter also `crossings` of the levels, rows of paritas_crossing."""
     cdef paritas_scan_request request = paritas_scan_request_default
     cdef size_t which[PARITAS_SCAN_PARAMETERS_MOST]
     cdef Py_ssize_t k = len(parameters), i
@@ -59,9 +63,40 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
     request.best, request.best_parameters = best.rows, best_parameters.at
     cdef Array ends = new_matrix(at.n, model.parameter_count)
     request.points, request.point_parameters = points.rows, ends.at
+    cdef Array confidence = vector(levels, len(levels), "confidence")
+    cdef Array crossings = new_rows("paritas_crossing", 2 * PARITAS_PARTS_MOST * confidence.n)
+    cdef size_t found = 0
+    if confidence.n > 0:
+        request.n_levels, request.levels = confidence.n, confidence.at
+        request.crossings_room, request.crossings = crossings.n, crossings.rows
+        request.n_crossings = &found
     paritas_scan(model.c, job_of(job), &request, engine, progress)
     return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
-                           points=points.array, point_parameters=ends.array)
+                           points=points.array, point_parameters=ends.array,
+                           crossings=crossings.array[:found])
+
+
+def scan_range(Model model not None, Job job, size_t parameter, Engine engine=None, progress=None):
+    """Two ends."""
+    cdef double ends[2]
+    paritas_scan_range(model.c, job_of(job), parameter, ends, engine, progress)
+    return ends[0], ends[1]
+
+
+def interval(Model model not None, Job job, size_t parameter, levels, Engine engine=None, progress=None):
+    """Of the levels: `best`, a row of paritas_fit_result, `best_parameters`, and `parts`, rows of
+    paritas_interval_part."""
+    cdef paritas_interval_request request = paritas_interval_request_default
+    cdef Array confidence = vector(levels, len(levels), "confidence")
+    cdef Array parts = new_rows("paritas_interval_part", PARITAS_PARTS_MOST * confidence.n)
+    cdef Array best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
+    cdef size_t found = 0
+    request.parameter, request.n_levels, request.levels = parameter, confidence.n, confidence.at
+    request.best, request.best_parameters = best.rows, best_parameters.at
+    request.room, request.parts, request.n_parts = parts.n, parts.rows, &found
+    paritas_interval(model.c, job_of(job), &request, engine, progress)
+    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
+                           parts=parts.array[:found])
 
 
 def contour(Model model not None, Job job, parameters, levels, size_t points, Engine engine=None,

@@ -278,16 +278,34 @@ class _Profiled:
         return self.best_status == "converged" and bool(np.all(self.status == "converged"))
 
 
+class Crossings(fields.crossing_rows):
+    """Where the profile of one parameter crosses levels, level by level, ascending."""
+
+
 class ScanResult(_Profiled, fields.scan_point_rows):
     """Profile likelihood over one or more `parameters`. Row i of `values` (points, parameters) is a point.
     best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones.
-    point_values (points, all parameters): where the fit of each point ended."""
+    point_values (points, all parameters): where the fit of each point ended. crossings: of one parameter,
+    all crossings of the asked confidences between the least and the largest value."""
 
     values: Floats
     point_values: Floats
+    crossings: Crossings
 
     def _labels(self) -> list[tuple[str, Any]]:
         return list(zip(self.parameters, self.values.T))
+
+
+class IntervalResult(_Profiled, fields.interval_part_rows):
+    """Likelihood intervals of one parameter: a row for each part, by confidence, then ascending. best_fit:
+    status and numbers of the free fit; best_values: its parameters; best: of the one.
+
+    lower_end, upper_end: "crossing", or what cuts the part: "at_bound", or "at_edge" of the domain."""
+
+    def parts(self) -> dict[float, Floats]:
+        """Edges (n, 2) of the parts of each interval by its confidence."""
+        edges = np.stack([self.lower, self.upper], axis=1)
+        return {float(c): edges[self.confidence == c] for c in dict.fromkeys(self.confidence)}
 
 
 class JointHypotestResult(_Profiled, fields.scan_point):

@@ -15,6 +15,7 @@ static const struct {
 } earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
                {"paritas_minos_request", offsetof(paritas_minos_request, minima)},
                {"paritas_minos_request", offsetof(paritas_minos_request, ends)},
+               {"paritas_scan_request", offsetof(paritas_scan_request, n_levels)},
                {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
                {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},

@@ -173,6 +173,11 @@ bool infer_doubles(struct infer *infer, size_t parameter)
     return is_poi(infer, parameter) && widening_doubles(&infer->widening, parameter, infer->upper);
 }
 
+bool infer_upper_gives_way(const struct infer *infer, size_t parameter)
+{
+    return is_poi(infer, parameter) && !infer->widening.kept[parameter];
+}
+
 paritas_status infer_keep_bounds(struct infer *infer, bool kept)
 {
     unsigned char *flags = infer_array(infer, infer->n_parameters, 1);

@@ -91,6 +91,14 @@ NEEDED = {
         "best = &best",
         "points = &scanned",
     ],
+    "paritas_interval_request": [
+        "n_levels = 1",
+        "levels = numbers",
+        "best = &best",
+        "room = 1",
+        "parts = &part",
+        "n_parts = &found",
+    ],
     "paritas_contour_request": [
         "parameters = indices",
         "n_levels = 1",
@@ -266,6 +274,8 @@ static const paritas_option *option;
 static const paritas_enumeration *enumeration;
 static paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
 static paritas_scan_point scanned = PARITAS_INIT(paritas_scan_point);
+static paritas_interval_part part = PARITAS_INIT(paritas_interval_part);
+static size_t found;
 static paritas_contour_point contour[4] = {PARITAS_INIT(paritas_contour_point)};
 static paritas_look_elsewhere_point looked = PARITAS_INIT(paritas_look_elsewhere_point);
 static paritas_cells cells = PARITAS_CELLS_DEFAULT;

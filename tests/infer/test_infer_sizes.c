@@ -30,6 +30,9 @@ struct calling {
     paritas_significance_result significance;
     paritas_scan_request scan_request;
     paritas_scan_point points[FEW];
+    paritas_crossing crossings[4];
+    paritas_interval_request interval_request;
+    paritas_interval_part parts[4];
     paritas_contour_request contour_request;
     paritas_contour_point edges[4];
     paritas_predict_request predict_request;
@@ -56,6 +59,7 @@ static const double mu[FEW] = {0.5, 1.0, 1.5}, half = 0.5;
 static const size_t poi = 0, both[] = {0, 1};
 static char store[80];
 static double row[2], numbers[2];
+static size_t n_parts;
 /* the best fit of the model, for MINOS */
 static double best[2], errors[2], best_twice_nll, offsets[2];
 
@@ -84,9 +88,16 @@ static void set_up(struct calling *c)
     c->limit_request.scan = c->scan;
     c->limit.size = sizeof c->limit;
     c->significance.size = sizeof c->significance;
-    c->scan_request = *SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = FEW,
-                             .values = mu, .best = c->fits, .points = c->points);
+    c->scan_request =
+        *SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = FEW, .values = mu,
+               .best = c->fits, .points = c->points, .n_levels = 1, .levels = &half,
+               .crossings_room = COUNT(c->crossings), .crossings = c->crossings);
     c->points[0].size = sizeof c->points[0];
+    c->crossings[0].size = sizeof c->crossings[0];
+    c->interval_request =
+        *SIZED(paritas_interval_request, .parameter = poi, .n_levels = 1, .levels = &half, .best = c->fits,
+               .room = COUNT(c->parts), .parts = c->parts, .n_parts = &n_parts);
+    c->parts[0].size = sizeof c->parts[0];
     c->contour_request = *SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = &half,
                                 .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges);
     c->edges[0].size = sizeof c->edges[0];
@@ -206,6 +217,11 @@ static paritas_status call_significance(const struct fixture *f, struct calling 
 static paritas_status call_scan(const struct fixture *f, struct calling *c)
 {
     return paritas_scan(f->context, f->model, c->jobs, &c->scan_request);
+}
+
+static paritas_status call_interval(const struct fixture *f, struct calling *c)
+{
+    return paritas_interval(f->context, f->model, c->jobs, &c->interval_request);
 }
 
 static paritas_status call_contour(const struct fixture *f, struct calling *c)
@@ -341,6 +357,11 @@ static const struct {
     TAKES(scan, "request", paritas_scan_request, scan_request),
     TAKES(scan, "best", paritas_fit_result, fits),
     TAKES(scan, "points", paritas_scan_point, points),
+    TAKES(scan, "crossings", paritas_crossing, crossings),
+    TAKES(interval, "job", paritas_job, jobs),
+    TAKES(interval, "request", paritas_interval_request, interval_request),
+    TAKES(interval, "best", paritas_fit_result, fits),
+    TAKES(interval, "parts", paritas_interval_part, parts),
     TAKES(contour, "job", paritas_job, jobs),
     TAKES(contour, "request", paritas_contour_request, contour_request),
     TAKES(contour, "best", paritas_fit_result, fits),

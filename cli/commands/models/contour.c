@@ -53,19 +53,12 @@ static paritas_status read_parameters(struct session *session, size_t parameters
 
 static paritas_status lay_out(struct session *session, struct contours *c)
 {
-    size_t at = 0, given_levels = 0;
     TRY(read_parameters(session, c->parameters));
-    while (option_next(session, "--confidence", &at)) given_levels++;
+    TRY(read_confidences(session, COUNT_OF(usual_levels), usual_levels, &c->n_levels, &c->levels));
     c->n_points = option_count(session, "--points");
-    c->n_levels = given_levels > 0 ? given_levels : COUNT_OF(usual_levels);
-    c->levels = arena_numbers(session, c->n_levels);
     c->best_parameters = arena_numbers(session, session->n_parameters);
     c->points = arena_records(session, c->n_levels * c->n_points, sizeof *c->points);
-    TRY(allocated(session));
-    at = 0;
-    for (size_t i = 0; i < c->n_levels; i++)
-        c->levels[i] = given_levels > 0 ? option_next(session, "--confidence", &at)->number : usual_levels[i];
-    return PARITAS_OK;
+    return allocated(session);
 }
 
 static paritas_status analyse(struct session *session, void *result)
