@@ -102,7 +102,8 @@ def interval(Model model not None, Job job, size_t parameter, levels, Engine eng
 def contour(Model model not None, Job job, parameters, levels, size_t points, Engine engine=None,
             progress=None):
     """Of two parameters (indices), `points` for each of the levels: `best`, a row of paritas_fit_result,
-    `best_parameters`, and `points`, rows of paritas_contour_point."""
+    `best_parameters`, `points`, rows of paritas_contour_point, `parts`, rows of paritas_contour_part, and
+    `edges`, their points."""
     cdef paritas_contour_request request = paritas_contour_request_default
     cdef size_t which[2]
     cdef Array confidence = vector(levels, len(levels), "confidence")
@@ -113,8 +114,14 @@ def contour(Model model not None, Job job, parameters, levels, size_t points, En
     request.n_levels, request.levels, request.n_points = confidence.n, confidence.at, points
     request.best, request.best_parameters = best.rows, best_parameters.at
     request.points = edges.rows
+    cdef Array parts = new_rows("paritas_contour_part", confidence.n * PARITAS_PARTS_MOST)
+    cdef Array around = new_rows("paritas_contour_point", confidence.n * PARITAS_EDGES_MOST)
+    cdef size_t n_parts = 0, n_around = 0
+    request.parts_room, request.parts, request.n_parts = parts.n, parts.rows, &n_parts
+    request.edges_room, request.edges, request.n_edges = around.n, around.rows, &n_around
     paritas_contour(model.c, job_of(job), &request, engine, progress)
-    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array, points=edges.array)
+    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array, points=edges.array,
+                           parts=parts.array[:n_parts], edges=around.array[:n_around])
 
 
 def constraint_centres(Model model not None, data, Engine engine=None):

@@ -46,6 +46,8 @@ from .results import (
     LimitResult,
     Prediction,
     RankingResult,
+    RegionEdges,
+    RegionParts,
     ScanResult,
     SignificanceResult,
     _BestFit,
@@ -267,9 +269,9 @@ def contour(
     points: int = default("paritas_contour_request", "n_points"),
     **given: Unpack[ProfileKeywords],
 ) -> ContourResult:
-    """Edges of confidence regions of two parameters, with `points` of each. One parameter alone is paired
-    with the parameter of interest. At an edge twice the NLL is -2 ln(1 - confidence) above its minimum:
-    2.30, 5.99."""
+    """Edges of confidence regions of two parameters, with `points` of each around the best fit, and all
+    `parts` of the regions. One parameter alone is paired with the parameter of interest. At an edge twice
+    the NLL is -2 ln(1 - confidence) above its minimum: 2.30, 5.99."""
     check_keywords(contour, given)
     model = model_of(model)
     names = [poi_of(model), *parameters] if len(parameters) == 1 else list(parameters)
@@ -285,6 +287,8 @@ def contour(
         found.points,
         parameters=[model.parameter_names[i] for i in which],
         confidence=np.repeat(levels, points),
+        parts=RegionParts(found.parts),
+        edges=RegionEdges(found.edges),
         best_fit=_BestFit(found.best),
         best_values=found.best_parameters,
         best=found.best_parameters[which],

@@ -345,17 +345,38 @@ class JointHypotestResult(_Profiled, fields.scan_point):
         )
 
 
+class RegionParts(fields.contour_part_rows):
+    """Closed curves around the parts of regions of two parameters, and around holes, level by level."""
+
+
+class RegionEdges(fields.contour_point_rows):
+    """Points on the curves of RegionParts, one curve after the other."""
+
+    values: Floats
+
+
 class ContourResult(_Profiled, fields.contour_point_rows):
     """Edges of confidence regions of two `parameters`. Row i of `values` (points, 2) lies on the region of
-    confidence[i]. best_fit: status and numbers of the free fit; best_values: its parameters; best: of the
-    two."""
+    confidence[i], around the best fit. best_fit: status and numbers of the free fit; best_values: its
+    parameters; best: of the two. parts: closed curves around all parts; edges: their points."""
 
     confidence: Floats
+    parts: RegionParts
+    edges: RegionEdges
 
     def regions(self) -> dict[float, Floats]:
-        """Points (n, 2) of each region by its confidence, counterclockwise. Unconverged ones are left out."""
+        """Points (n, 2) of each region by its confidence, counterclockwise around the best fit. Unconverged
+        ones are left out."""
         good = self.status == "converged"
         return {float(c): self.values[good & (self.confidence == c)] for c in dict.fromkeys(self.confidence)}
+
+    def curves(self) -> dict[float, list[Floats]]:
+        """Points (n, 2) of all closed curves of each region by its confidence: of its parts
+        counterclockwise, of holes in them clockwise."""
+        found: dict[float, list[Floats]] = {float(c): [] for c in dict.fromkeys(self.confidence)}
+        for c, first, n in zip(self.parts.confidence, self.parts.first, self.parts.n_points):
+            found[float(c)].append(self.edges.values[first : first + n])
+        return found
 
     def _labels(self) -> list[tuple[str, Any]]:
         return [("confidence", self.confidence)]

@@ -95,19 +95,21 @@ static paritas_status put_crossings(const struct profile_curve *curve, const par
 static paritas_status find_crossings(struct infer *infer, const paritas_scan_request *request,
                                      struct infer_profile *profile, struct infer_point *fits)
 {
-    struct profile_curve curve = {.infer = infer, .profile = profile, .lower = HUGE_VAL, .upper = -HUGE_VAL};
+    struct profile_curve curve;
+    const double *levels;
     if (request->n_crossings) *request->n_crossings = 0;
     if (!request->crossings || request->n_parameters != 1 || request->n_points == 0) return PARITAS_OK;
     REQUIRE_AS(infer->context, "levels", request->levels);
     TRY(confidences_check(infer, request->n_levels, request->levels));
-    for (size_t i = 0; i < request->n_points; i++) {
+    TRY(confidences_quantiles(infer, request->n_levels, request->levels, &levels));
+    profile_curve_open(&curve, infer, profile, request->n_levels, levels);
+    curve.widens = false;
+    curve.lower = curve.upper = fits[0].value[0];
+    for (size_t i = 1; i < request->n_points; i++) {
         curve.lower = fmin(curve.lower, fits[i].value[0]);
         curve.upper = fmax(curve.upper, fits[i].value[0]);
     }
     if (!(curve.lower < curve.upper) || !isfinite(profile->result.twice_nll)) return PARITAS_OK;
-    curve.n_levels = request->n_levels;
-    TRY(confidences_quantiles(infer, request->n_levels, request->levels, &curve.levels));
-    for (size_t k = 0; k < curve.n_levels; k++) curve.top = fmax(curve.top, curve.levels[k]);
     TRY(profile_curve_follow(&curve, request->n_points, fits));
     return put_crossings(&curve, request);
 }

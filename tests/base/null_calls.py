@@ -106,6 +106,12 @@ NEEDED = {
         "best = &best",
         "n_points = 4",
         "points = contour",
+        "parts_room = 1",
+        "parts = &curve",
+        "n_parts = &found",
+        "edges_room = 4",
+        "edges = contour",
+        "n_edges = &found",
     ],
     "paritas_predict_request": ["best = numbers", "covariance = numbers"],
     "paritas_predict_answers": ["before = yields", "after = yields"],
@@ -275,6 +281,7 @@ static const paritas_enumeration *enumeration;
 static paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
 static paritas_scan_point scanned = PARITAS_INIT(paritas_scan_point);
 static paritas_interval_part part = PARITAS_INIT(paritas_interval_part);
+static paritas_contour_part curve = PARITAS_INIT(paritas_contour_part);
 static size_t found;
 static paritas_contour_point contour[4] = {PARITAS_INIT(paritas_contour_point)};
 static paritas_look_elsewhere_point looked = PARITAS_INIT(paritas_look_elsewhere_point);

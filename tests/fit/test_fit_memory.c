@@ -168,7 +168,9 @@ static paritas_status take(struct run *run, enum step step)
     static paritas_scan_point points[3] = {PARITAS_INIT(paritas_scan_point)};
     static paritas_crossing crossings[4] = {PARITAS_INIT(paritas_crossing)};
     static paritas_interval_part parts[4] = {PARITAS_INIT(paritas_interval_part)};
-    static paritas_contour_point edges[4] = {PARITAS_INIT(paritas_contour_point)};
+    static paritas_contour_point edges[4] = {PARITAS_INIT(paritas_contour_point)},
+                                 around[64] = {PARITAS_INIT(paritas_contour_point)};
+    static paritas_contour_part curves[4] = {PARITAS_INIT(paritas_contour_part)};
     paritas_parameter_state states[MANY];
     paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
@@ -227,7 +229,9 @@ static paritas_status take(struct run *run, enum step step)
     case CONTOUR:
         return paritas_contour(context, run->model, &job,
                                SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = mu,
-                                     .n_points = 4, .best = &result, .points = edges));
+                                     .n_points = 4, .best = &result, .points = edges, .parts_room = 4,
+                                     .parts = curves, .n_parts = &n, .edges_room = 64, .edges = around,
+                                     .n_edges = &n));
     case HYPOTEST:
         job.starts = 2; /* a search has one more start for each fit */
         return paritas_hypotest(context, run->model, &job, PARITAS_STATISTIC_QTILDE, 3, mu, tests);

@@ -1,13 +1,18 @@
-"""Intervals by brute force: a fine grid of fits, each from many starts, and bisections of its crossings."""
+"""Intervals and regions by brute force: a fine grid of fits, each from many starts, and bisections."""
 
 import numpy as np
 
 STARTS = (-6.0, -3.0, -1.0, 0.5, 2.0, 4.0, 7.0)  # of each coefficient that is not held
 
 
+def coefficients(model):
+    """parameters of interest, and those of the models in effective_field.py"""
+    return [n for n in model.parameter_names if n in model.poi_names or n.startswith("k")]
+
+
 def others(model, held):
     """start values of the coefficients that are not held: all combinations"""
-    names = [name for name in model.parameter_names if name.startswith("k") and name not in held]
+    names = [name for name in coefficients(model) if name not in held]
     places = [model.index(name) for name in names]
     grid = np.meshgrid(*([STARTS] * len(places)), indexing="ij") if places else [np.zeros(1)]
     return places, np.stack([axis.ravel() for axis in grid], axis=1)
@@ -84,3 +89,21 @@ def parts(model, name, x, y, level):
     edges = bisected(model, name, inside, outside, level) if len(steps) else np.zeros(0)
     edges = np.concatenate([x[:1] if below[0] else [], edges, x[-1:] if below[-1] else []])
     return edges.reshape(-1, 2)
+
+
+def plane(model, names, points=91):
+    """values of both parameters between their bounds, and twice the NLL (points, points) there"""
+    axes = [
+        np.linspace(model.lower_bounds[i], model.upper_bounds[i], points) for i in map(model.index, names)
+    ]
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+    rows = [profile(model, names, part) for part in np.array_split(grid, max(1, points // 10))]
+    return axes, np.concatenate(rows).reshape(points, points)
+
+
+def count(inside):
+    """parts of a region on a grid, and its holes"""
+    from scipy import ndimage
+
+    outside = np.pad(~inside, 1, constant_values=True)
+    return ndimage.label(inside)[1], ndimage.label(outside)[1] - 1

@@ -1,5 +1,7 @@
-"""Intervals of random models of an effective field theory, beside a fine grid of fits from many starts."""
+"""Intervals and regions of models of an effective field theory, beside a fine grid of fits from many starts:
+random models, and the example of the documentation."""
 
+import math
 import os
 import sys
 
@@ -18,12 +20,17 @@ MODELS = [(0, seed) for seed in (1, 4, 6, 8)] + [(1, seed) for seed in (1, 5, 6)
 MODELS += [(2, seed) for seed in (0, 2, 9)] + [(3, seed) for seed in (0, 1)]
 
 
-def differences(document):
+def bounds_of(model):
+    """as given by the caller: they stay"""
+    places = {name: model.index(name) for name in fine_grid.coefficients(model)}
+    return {name: (model.lower_bounds[at], model.upper_bounds[at]) for name, at in places.items()}
+
+
+def differences(document, name=None):
     """what the interval has otherwise than the grid: one line each"""
     model = paritas.Model.from_workspace(document)
-    name, at = model.parameter_names[model.poi_index], model.poi_index
-    bounds = {name: (model.lower_bounds[at], model.upper_bounds[at])}
-    found = model.interval(confidence=list(QUANTILES), bounds=bounds)
+    name = name or model.poi_name
+    found = model.interval(name, confidence=list(QUANTILES), bounds=bounds_of(model))
     x, y = fine_grid.curve(model, name)
     least = min(fine_grid.least(model), y.min())
     lines = [] if found.converged else ["an end was not found"]
@@ -45,11 +52,73 @@ def test_all_parts_are_found_with_their_edges(coefficients, seed):
     assert differences(document) == []
 
 
-if __name__ == "__main__":  # COEFFICIENTS FIRST END: tries models, prints what differs
-    kind, first, end = (int(word) for word in sys.argv[1:])
+def differences_in_the_plane(document):
+    """the same of the region of two coefficients: parts, holes, and q at the edges"""
+    model = paritas.Model.from_workspace(document)
+    names = fine_grid.coefficients(model)[:2]
+    points = 201 if len(fine_grid.coefficients(model)) == 2 else 91  # a third one has many starts
+    found = model.contour(*names, confidence=[0.68268949213708585, 0.95], points=4, bounds=bounds_of(model))
+    _, grid = fine_grid.plane(model, names, points)
+    least = min(fine_grid.least(model), grid.min())
+    lines = [] if found.converged and (found.edges.status == "converged").all() else ["not converged"]
+    for confidence, curves in found.curves().items():
+        level, own = -2.0 * np.log(1.0 - confidence), found.parts.confidence == confidence
+        holes = int(found.parts.hole[own].sum())
+        counts, expected = (len(curves) - holes, holes), fine_grid.count(grid - least <= level)
+        if counts != expected:
+            lines.append(f"{confidence}: parts and holes {counts}, of the grid {expected}")
+        edges = np.concatenate(curves)
+        q = fine_grid.profile(model, names, edges) - least
+        cut = np.isin(edges, [end for ends in bounds_of(model).values() for end in ends]).any(axis=1)
+        if not (np.abs(q - level)[~cut] <= 2e-6 * level).all() or not (q[cut] <= level * (1.0 + 2e-6)).all():
+            lines.append(f"{confidence}: q at the edges is off by {np.abs(q - level)[~cut].max()}")
+    return lines
+
+
+PLANES = [(2, seed) for seed in (0, 6, 7, 11)] + [(3, 8)]
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("coefficients, seed", PLANES)
+def test_all_parts_of_regions_are_found_with_their_edges(coefficients, seed):
+    pytest.importorskip("scipy")
+    assert differences_in_the_plane(several_coefficients(seed, coefficients)) == []
+
+
+EXAMPLE = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "wilson.json")
+
+
+@pytest.mark.parametrize("name, parts", [("cW", (2, 2)), ("cB", (2, 1))])
+def test_intervals_of_the_example_are_those_of_the_grid(name, parts):
+    assert differences(EXAMPLE, name) == []
+    found = paritas.Model.from_workspace(EXAMPLE).interval(name)
+    assert tuple(len(edges) for edges in found.parts().values()) == parts
+
+
+def test_regions_of_the_example_are_those_of_the_grid():
+    pytest.importorskip("scipy")
+    assert differences_in_the_plane(EXAMPLE) == []
+    found = paritas.Model.from_workspace(EXAMPLE).contour("cW", "cB", points=4)
+    assert [len(curves) for curves in found.curves().values()] == [4, 3]
+    # the shadow of a region is the interval of the same q
+    for k, name in enumerate(("cW", "cB")):
+        level = float(-2.0 * np.log(1.0 - 0.68268949213708585))
+        one = paritas.Model.from_workspace(EXAMPLE).interval(name, confidence=chi2_of_one(level))
+        edges = np.concatenate(found.curves()[0.68268949213708585])[:, k]
+        assert (edges.min(), edges.max()) == pytest.approx((one.lower.min(), one.upper.max()), abs=2e-3)
+
+
+def chi2_of_one(q):
+    """probability of chi-squared below q, of one degree of freedom"""
+    return math.erf(math.sqrt(0.5 * q))
+
+
+if __name__ == "__main__":  # COEFFICIENTS FIRST END [plane]: tries models, prints what differs
+    kind, first, end = (int(word) for word in sys.argv[1:4])
+    compare = differences_in_the_plane if sys.argv[4:] == ["plane"] else differences
     wrong = 0
     for number in range(first, end):
-        lines = differences(several_coefficients(number, kind) if kind else effective_field(number))
+        lines = compare(several_coefficients(number, kind) if kind else effective_field(number))
         wrong += bool(lines)
         for line in lines:
             print(f"model {number}: {line}", flush=True)

@@ -34,7 +34,8 @@ struct calling {
     paritas_interval_request interval_request;
     paritas_interval_part parts[4];
     paritas_contour_request contour_request;
-    paritas_contour_point edges[4];
+    paritas_contour_point edges[4], around[64];
+    paritas_contour_part curves[4];
     paritas_predict_request predict_request;
     paritas_predict_answers yields;
     paritas_ranking_entry entries[8];
@@ -99,7 +100,11 @@ static void set_up(struct calling *c)
                .room = COUNT(c->parts), .parts = c->parts, .n_parts = &n_parts);
     c->parts[0].size = sizeof c->parts[0];
     c->contour_request = *SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = &half,
-                                .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges);
+                                .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges,
+                                .parts_room = COUNT(c->curves), .parts = c->curves, .n_parts = &n_parts,
+                                .edges_room = COUNT(c->around), .edges = c->around, .n_edges = &n_parts);
+    c->curves[0].size = sizeof c->curves[0];
+    c->around[0].size = sizeof c->around[0];
     c->edges[0].size = sizeof c->edges[0];
     const paritas_yields yields = {numbers, numbers, numbers, numbers, numbers};
     c->predict_request = *SIZED(paritas_predict_request, .best = best);
@@ -366,6 +371,8 @@ static const struct {
     TAKES(contour, "request", paritas_contour_request, contour_request),
     TAKES(contour, "best", paritas_fit_result, fits),
     TAKES(contour, "points", paritas_contour_point, edges),
+    TAKES(contour, "parts", paritas_contour_part, curves),
+    TAKES(contour, "edges", paritas_contour_point, around),
     TAKES(asimov_data, "job", paritas_job, jobs),
     TAKES(asimov_data, "result", paritas_fit_result, fits),
     TAKES(predict, "job", paritas_job, jobs),

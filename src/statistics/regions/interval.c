@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define FARTHEST 1e6    /* errors: no bound further away is a place for fits */
 #define SCAN_ERRORS 3.0 /* beyond the outermost minima */
 #define SCAN_PART 0.25  /* of the width of the bounds, for a minimum without an error */
 
@@ -46,22 +45,14 @@ static paritas_status fit_within(struct infer *infer, struct infer_profile *prof
     return PARITAS_OK;
 }
 
-paritas_status interval_open(struct infer *infer, size_t parameter, struct infer_profile *profile,
-                             struct profile_curve *curve)
+/* The lowest free fit of a parameter that is free. */
+static paritas_status fit_best(struct infer *infer, size_t parameter, struct infer_profile *profile)
 {
     TRY(infer_check_profiled(infer, 1, &parameter));
     infer->poi = parameter; /* searches look far along it */
     profile->data = infer->base.data;
     TRY(infer_lowest_free_fit(infer, profile));
-    if (infer_is_widened(infer, parameter)) TRY(fit_within(infer, profile));
-    const double at = profile->parameters[parameter], error = profile->errors[parameter],
-                 reach = error > 0.0 ? FARTHEST * error : HUGE_VAL;
-    *curve = (struct profile_curve){.infer = infer,
-                                    .profile = profile,
-                                    .lower = fmax(infer->base.lower[parameter], at - reach),
-                                    .upper = fmin(infer->upper[parameter], at + reach),
-                                    .widens = true};
-    return PARITAS_OK;
+    return infer_is_widened(infer, parameter) ? fit_within(infer, profile) : PARITAS_OK;
 }
 
 /* ---- parts ---- */
@@ -101,13 +92,13 @@ static paritas_status interval(struct infer *infer, const paritas_interval_reque
 {
     struct infer_profile profile = {.data = NULL};
     struct profile_curve curve;
+    const double *levels;
     REQUIRE_AS(infer->context, "levels, best, n_parts", request->levels, request->best, request->n_parts);
     *request->n_parts = 0;
     TRY(confidences_check(infer, request->n_levels, request->levels));
-    TRY(interval_open(infer, request->parameter, &profile, &curve));
-    curve.n_levels = request->n_levels;
-    TRY(confidences_quantiles(infer, request->n_levels, request->levels, &curve.levels));
-    for (size_t k = 0; k < curve.n_levels; k++) curve.top = fmax(curve.top, curve.levels[k]);
+    TRY(fit_best(infer, request->parameter, &profile));
+    TRY(confidences_quantiles(infer, request->n_levels, request->levels, &levels));
+    profile_curve_open(&curve, infer, &profile, request->n_levels, levels);
     if (isfinite(profile.result.twice_nll) && curve.n_levels > 0) {
         TRY(profile_curve_follow(&curve, 0, NULL));
         TRY(put_parts(&curve, request));
@@ -154,7 +145,8 @@ static paritas_status find_range(struct infer *infer, size_t parameter, double r
 {
     struct infer_profile profile = {.data = NULL};
     struct profile_curve curve;
-    TRY(interval_open(infer, parameter, &profile, &curve));
+    TRY(fit_best(infer, parameter, &profile));
+    profile_curve_open(&curve, infer, &profile, 0, NULL);
     curve.top = MINIMA_WITHIN;
     curve.widens = false;
     if (isfinite(profile.result.twice_nll))

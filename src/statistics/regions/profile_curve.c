@@ -15,12 +15,28 @@
 #define SEARCHES_MOST 4  /* of the crossings */
 #define SAME_VALUE 1e-12 /* of a value: no fit tells more */
 #define SAME_PLACE 1e-4  /* of an error: one minimum */
+#define FARTHEST 1e6     /* errors: no bound further away is a place for fits */
 #define DESCENTS_MOST 8  /* a round */
 
 double profile_curve_q(const struct profile_curve *curve, size_t node)
 {
     const double twice_nll = curve->nodes[node].point->twice_nll;
     return isfinite(twice_nll) ? fmax(twice_nll - curve->profile->result.twice_nll, 0.0) : HUGE_VAL;
+}
+
+void profile_curve_open(struct profile_curve *curve, struct infer *infer, struct infer_profile *profile,
+                        size_t n_levels, const double *levels)
+{
+    const double at = profile->parameters[infer->poi], error = profile->errors[infer->poi],
+                 reach = error > 0.0 ? FARTHEST * error : HUGE_VAL;
+    *curve = (struct profile_curve){.infer = infer,
+                                    .profile = profile,
+                                    .lower = fmax(infer->base.lower[infer->poi], at - reach),
+                                    .upper = fmin(infer->upper[infer->poi], at + reach),
+                                    .widens = true,
+                                    .n_levels = n_levels,
+                                    .levels = levels};
+    for (size_t k = 0; k < n_levels; k++) curve->top = fmax(curve->top, levels[k]);
 }
 
 /* Outside the domain is an answer; a fit that failed within is none. */
@@ -85,7 +101,8 @@ static paritas_status take_minimum(struct profile_curve *curve, const struct inf
 {
     struct infer *infer = curve->infer;
     const double value = fit->parameters[infer->poi];
-    const struct curve_minimum found = {value, fit->result.twice_nll, fit->errors[infer->poi]};
+    const struct curve_minimum found = {value, fit->result.twice_nll, fit->errors[infer->poi],
+                                        fit->parameters};
     struct infer_point *point = infer_array(infer, 1, sizeof *point);
     TRY(infer_memory(infer));
     const double same = SAME_PLACE * (found.error > 0.0 ? found.error : curve->unit);
@@ -211,7 +228,7 @@ static paritas_status fit_coarsely(struct profile_curve *curve)
     return fit_values(curve, n, values, true);
 }
 
-static paritas_status open_curve(struct profile_curve *curve)
+static paritas_status make_room(struct profile_curve *curve)
 {
     const double error = curve->profile->errors[curve->infer->poi],
                  part = (curve->upper - curve->lower) / COARSE;
@@ -232,7 +249,7 @@ static paritas_status take_known(struct profile_curve *curve)
 
 paritas_status profile_curve_take_known(struct profile_curve *curve)
 {
-    TRY(open_curve(curve));
+    TRY(make_room(curve));
     return take_known(curve);
 }
 
@@ -363,7 +380,7 @@ static paritas_status search_edges(struct profile_curve *curve, bool *lowered)
 paritas_status profile_curve_follow(struct profile_curve *curve, size_t n, struct infer_point *taken)
 {
     bool lowered = true;
-    TRY(open_curve(curve));
+    TRY(make_room(curve));
     if (n > 0) TRY(take(curve, n, taken, true));
     TRY(fit_coarsely(curve));
     TRY(take_known(curve));

@@ -21,6 +21,7 @@ struct curve_node {
 /* A minimum of the likelihood, where the parameter is free. */
 struct curve_minimum {
     double value, twice_nll, error; /* error: NaN if the fit has none */
+    const double *parameters;
 };
 
 struct profile_curve {
@@ -49,8 +50,11 @@ struct curve_part {
     double at, q; /* its minimum */
 };
 
+/* Sets a curve of infer->poi over its bounds, for levels of q. The profile has its free fit. */
+void profile_curve_open(struct profile_curve *curve, struct infer *infer, struct infer_profile *profile,
+                        size_t n_levels, const double *levels);
 /* Follows the curve of infer->poi from `lower` to `upper`. `taken`: n points that hold this parameter alone,
- * fitted from further starts. The caller has set infer, profile, lower, upper, widens and levels. */
+ * fitted from further starts. */
 paritas_status profile_curve_follow(struct profile_curve *curve, size_t n, struct infer_point *taken);
 /* Takes the minima that searches of the free fit have met, and no more. */
 paritas_status profile_curve_take_known(struct profile_curve *curve);
