@@ -277,12 +277,13 @@ typedef struct paritas_interval_request {
 } paritas_interval_request;
 #define PARITAS_INTERVAL_REQUEST_DEFAULT PARITAS_INIT(paritas_interval_request)
 
-/* Likelihood intervals of one parameter, with all parts. An interval has the values whose q is at most the
- * quantile of chi-squared with one degree of freedom. q is twice the NLL, minimised over all other
- * parameters, less its value at the best fit. Parts are found from all minima that searches meet, and from
- * values all over the bounds. Edges have 1e-6 relative. An upper bound of a parameter of interest gives way
- * to a part, as in limits, unless the job keeps it. Other bounds cut a part. n_parts may be more than
- * `room`: then the first are given. No part: the best fit has no likelihood. */
+/* Likelihood intervals of one parameter, with all parts. An interval has the values whose q is at most
+ * the quantile of chi-squared with one degree of freedom. q is twice the NLL, minimised over all other
+ * parameters, less its value at the best fit. Parts are found from all minima that searches meet, and
+ * from values all over the bounds. Edges have 1e-6 relative. An upper bound of a parameter of interest
+ * gives way to the part with the best fit, as in limits, unless the job keeps it. Other bounds cut a
+ * part. n_parts may be more than `room`: then the first are given. No part: the best fit has no
+ * likelihood. */
 PARITAS_API paritas_status paritas_interval(paritas_context *context, const paritas_model *model,
                                             const paritas_job *PARITAS_OR_NULL job,
                                             const paritas_interval_request *request);

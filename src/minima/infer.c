@@ -183,8 +183,13 @@ paritas_status infer_keep_bounds(struct infer *infer, bool kept)
     unsigned char *flags = infer_array(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
     memset(flags, kept, infer->n_parameters);
-    infer->base.kept = infer->widening.kept = flags;
+    infer_put_kept(infer, flags);
     return PARITAS_OK;
+}
+
+void infer_put_kept(struct infer *infer, const unsigned char *kept)
+{
+    infer->base.kept = infer->widening.kept = kept;
 }
 
 bool infer_is_widened(const struct infer *infer, size_t parameter)

@@ -103,7 +103,6 @@ static paritas_status find_crossings(struct infer *infer, const paritas_scan_req
     TRY(confidences_check(infer, request->n_levels, request->levels));
     TRY(confidences_quantiles(infer, request->n_levels, request->levels, &levels));
     profile_curve_open(&curve, infer, profile, request->n_levels, levels);
-    curve.widens = false;
     curve.lower = curve.upper = fits[0].value[0];
     for (size_t i = 1; i < request->n_points; i++) {
         curve.lower = fmin(curve.lower, fits[i].value[0]);

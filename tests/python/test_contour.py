@@ -165,10 +165,12 @@ def q_of(rates, observed):
     return np.sum(2.0 * (rates - n - n * np.log(rates / n)), axis=-1)
 
 
-def test_a_region_of_squares_has_four_parts():
+@pytest.mark.parametrize("starts", [0, 1])
+def test_a_region_of_squares_has_four_parts(starts):
     """One bin has a^2, the other b^2: the region is the same around all four minima."""
     observed, terms = (190, 190), [("a*a", [10.0, 0.0]), ("b*b", [0.0, 10.0])]
-    found = paritas.Model.from_workspace(coefficients(observed, terms)).contour("a", "b", confidence=0.95)
+    model = paritas.Model.from_workspace(coefficients(observed, terms))
+    found = model.contour("a", "b", confidence=0.95, starts=starts)
     (curves,) = found.curves().values()
     assert len(curves) == 4 and not found.parts.hole.any() and found.converged
     assert sorted(map(tuple, np.sign(found.parts.minimum).tolist())) == [(-1, -1), (-1, 1), (1, -1), (1, 1)]

@@ -109,13 +109,19 @@ def test_a_bound_that_cuts_a_part_is_named():
     assert (given.lower[0], given.upper[1]) == bounds
 
 
-def test_an_upper_bound_gives_way_unless_it_is_given():
-    low, high = values_at(90.0)
-    model = paritas.Model.from_workspace(squared(90, bounds=(-10.0, high + 0.01)))
-    (first, second) = closed_form(90, 1.0)
-    assert model.interval(confidence=ONE).upper[-1] == pytest.approx(second[1], rel=1e-6)
-    kept = model.interval(confidence=ONE, bounds={"k": (-10.0, high + 0.01)})
-    assert kept.upper[-1] == high + 0.01 and kept.upper_end[-1] == "at_bound"
+def test_an_upper_bound_gives_way_to_the_best_fit_unless_it_is_given():
+    """Rates that grow with k alone: one part, which ends above the bound."""
+    low, high = rates_at(90, 1.0)
+    document = squared(90, linear=10.0, square=0.0, bounds=(-4.0, 4.1))
+    found = paritas.Model.from_workspace(document).interval(confidence=ONE)
+    assert (found.lower[0], found.upper[0]) == pytest.approx(
+        ((low - 50.0) / 10.0, (high - 50.0) / 10.0), rel=1e-6
+    )
+    kept = paritas.Model.from_workspace(document).interval(confidence=ONE, bounds={"k": (-4.0, 4.1)})
+    assert kept.upper[0] == 4.1 and kept.upper_end[0] == "at_bound"
+    other = squared(90, bounds=(-10.0, values_at(90.0)[1] + 0.01))  # best fits are below the bound
+    cut = paritas.Model.from_workspace(other).interval(confidence=ONE)
+    assert cut.parts()[ONE][0] == pytest.approx(np.array(closed_form(90, 1.0)[0]), rel=1e-6)
 
 
 def test_the_domain_may_end_a_part():

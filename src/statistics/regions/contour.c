@@ -158,8 +158,15 @@ static paritas_status find_parts(struct search *s, bool *lowered)
                           .parameters = request->parameters,
                           .n_levels = request->n_levels,
                           .levels = levels};
-    TRY(plane_follow(&plane, lowered));
-    if (!*lowered) put_parts(s, &plane);
+    const unsigned char *kept = s->infer->base.kept;
+    TRY(infer_keep_bounds(s->infer, true)); /* fits far away may end on them */
+    const paritas_status status = plane_follow(&plane, lowered);
+    infer_put_kept(s->infer, kept);
+    TRY(status);
+    if (*lowered)
+        s->profile.start = s->profile.parameters; /* the rays' free fit begins there */
+    else
+        put_parts(s, &plane);
     return PARITAS_OK;
 }
 

@@ -99,6 +99,7 @@ static paritas_status interval(struct infer *infer, const paritas_interval_reque
     TRY(fit_best(infer, request->parameter, &profile));
     TRY(confidences_quantiles(infer, request->n_levels, request->levels, &levels));
     profile_curve_open(&curve, infer, &profile, request->n_levels, levels);
+    curve.widens = true;
     if (isfinite(profile.result.twice_nll) && curve.n_levels > 0) {
         TRY(profile_curve_follow(&curve, 0, NULL));
         TRY(put_parts(&curve, request));
@@ -148,7 +149,6 @@ static paritas_status find_range(struct infer *infer, size_t parameter, double r
     TRY(fit_best(infer, parameter, &profile));
     profile_curve_open(&curve, infer, &profile, 0, NULL);
     curve.top = MINIMA_WITHIN;
-    curve.widens = false;
     if (isfinite(profile.result.twice_nll))
         TRY(search_model_is_small(infer) ? profile_curve_follow(&curve, 0, NULL)
                                          : profile_curve_take_known(&curve));

@@ -20,7 +20,9 @@
 #define ANCHORS_LARGE 4 /* of a large model */
 #define SAME_PART 1e-3  /* of an error: parts that lead to one minimum are one */
 #define SWEEPS_MOST 40
-#define TOGETHER 256 /* fits: memory for their starts stays flat */
+#define NODES_ENOUGH 4000 /* of a grid: no finer one is fitted to compare with */
+#define MARGIN 9.0        /* in q */
+#define TOGETHER 256      /* fits: memory for their starts stays flat */
 
 /* Nodes have a rim around them, which is outside: the numbers of outline.h. */
 struct grid {
@@ -125,7 +127,7 @@ static paritas_status fit_pairs(struct infer *infer, size_t n, struct neighbour_
     return PARITAS_OK;
 }
 
-/* Each node from the ends of its neighbours, until none goes lower. */
+/* Nodes from the ends of neighbours that are not far outside, until none goes lower. */
 static paritas_status sweep(struct grid *grid)
 {
     struct infer *infer = grid->plane->infer;
@@ -133,6 +135,7 @@ static paritas_status sweep(struct grid *grid)
     struct neighbour_pair *pairs = infer_array(infer, 4 * n, sizeof *pairs);
     unsigned char *fresh = infer_array(infer, n, 1);
     TRY(infer_memory(infer));
+    const double near = grid->curves[0].top + MARGIN; /* beyond, a minimum does not go on below the level */
     if (!minimum_search_is_suspicious(infer)) return PARITAS_OK;
     memset(fresh, 1, n);
     for (int round = 0; round < SWEEPS_MOST; round++) {
@@ -140,7 +143,7 @@ static paritas_status sweep(struct grid *grid)
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < 4 && fresh[i] && !is_rim(grid, i); k++) {
                 const size_t to = i + beside[k];
-                if (is_rim(grid, to) || !isfinite(grid->points[i].twice_nll)) continue;
+                if (is_rim(grid, to) || !(q_of(grid->plane, &grid->points[i]) <= near)) continue;
                 pairs[m++] =
                     (struct neighbour_pair){&grid->points[i], &grid->points[i], &grid->points[to], false};
             }
@@ -153,7 +156,25 @@ static paritas_status sweep(struct grid *grid)
     return PARITAS_OK;
 }
 
-/* Each node of a small model from all known minima. */
+/* Was the minimum met before, by this profile or the other? */
+static bool is_repeated(const struct grid *grid, size_t k, size_t m)
+{
+    const struct curve_minimum *at = &grid->curves[k].minima[m];
+    for (size_t i = 0; i <= k; i++)
+        for (size_t j = 0; j < (i == k ? m : grid->curves[i].n_minima); j++) {
+            bool same = true;
+            for (size_t c = 0; c < 2; c++) {
+                const size_t parameter = grid->plane->parameters[c];
+                const double apart =
+                    at->parameters[parameter] - grid->curves[i].minima[j].parameters[parameter];
+                same = same && fabs(apart) <= SAME_PART * grid->curves[c].unit;
+            }
+            if (same && fabs(at->twice_nll - grid->curves[i].minima[j].twice_nll) <= SAME_PART) return true;
+        }
+    return false;
+}
+
+/* Each node of a small model from all known minima below the highest level: others are outside all over. */
 static paritas_status start_at_minima(struct grid *grid)
 {
     struct infer *infer = grid->plane->infer;
@@ -161,7 +182,10 @@ static paritas_status start_at_minima(struct grid *grid)
     if (!minimum_search_is_suspicious(infer) || !search_model_is_small(infer)) return PARITAS_OK;
     for (size_t k = 0; k < 2; k++)
         for (size_t m = 0; m < grid->curves[k].n_minima; m++) {
-            struct infer_point from = {.twice_nll = 0.0, .parameters = grid->curves[k].minima[m].parameters};
+            const struct curve_minimum *at = &grid->curves[k].minima[m];
+            const double q = at->twice_nll - grid->plane->profile->result.twice_nll;
+            if (q > grid->curves[k].top || is_repeated(grid, k, m)) continue;
+            struct infer_point from = {.twice_nll = 0.0, .parameters = at->parameters};
             struct neighbour_pair *pairs = infer_array(infer, n, sizeof *pairs);
             size_t n_pairs = 0;
             TRY(infer_memory(infer));
@@ -457,7 +481,8 @@ paritas_status plane_follow(struct plane *plane, bool *lowered)
         TRY(trace(&grid, gaps, lowered));
         count_curves(plane, now);
         sure = !has_torn_part(plane) &&
-               (!search_model_is_small(plane->infer) || memcmp(now, before, n * sizeof *now) == 0);
+               (memcmp(now, before, n * sizeof *now) == 0 || grid.nx * grid.ny > NODES_ENOUGH ||
+                !search_model_is_small(plane->infer));
         memcpy(before, now, n * sizeof *now);
     }
     return PARITAS_OK;

@@ -33,7 +33,6 @@ void profile_curve_open(struct profile_curve *curve, struct infer *infer, struct
                                     .profile = profile,
                                     .lower = fmax(infer->base.lower[infer->poi], at - reach),
                                     .upper = fmin(infer->upper[infer->poi], at + reach),
-                                    .widens = true,
                                     .n_levels = n_levels,
                                     .levels = levels};
     for (size_t k = 0; k < n_levels; k++) curve->top = fmax(curve->top, levels[k]);
@@ -328,21 +327,37 @@ static paritas_status fit_round(struct profile_curve *curve, int round, bool *we
     return PARITAS_OK;
 }
 
-/* Goes on beyond an upper bound that gives way, while the curve is below the highest level there. */
-static paritas_status widen(struct profile_curve *curve)
+/* Does the part with the best fit reach the upper bound? */
+static bool reaches_bound(const struct profile_curve *curve)
+{
+    const double best = curve->profile->parameters[curve->infer->poi];
+    size_t last = curve->n;
+    for (size_t i = profile_curve_next(curve, 0); i < curve->n; i = profile_curve_next(curve, i + 1)) {
+        if (curve->nodes[i].point->value[0] < best) continue;
+        if (profile_curve_q(curve, i) > curve->top) return false;
+        last = i;
+    }
+    return last < curve->n && curve->nodes[last].point->value[0] == curve->upper;
+}
+
+/* Goes on beyond an upper bound that gives way to the part with the best fit. */
+static paritas_status widen(struct profile_curve *curve, bool *widened)
 {
     struct infer *infer = curve->infer;
-    while (curve->widens && curve->n > 0 && profile_curve_q(curve, curve->n - 1) <= curve->top &&
-           curve->nodes[curve->n - 1].point->value[0] == curve->upper && infer_doubles(infer, infer->poi)) {
-        const double from = curve->upper, to = infer->upper[infer->poi];
-        double values[COARSE_LARGE];
-        for (size_t i = 0; i < COARSE_LARGE; i++)
-            values[i] = i + 1 == COARSE_LARGE ? to : from + (to - from) * (double)(i + 1) / COARSE_LARGE;
-        curve->upper = to;
-        curve->nodes[curve->n - 1].checked = false;
-        TRY(fit_values(curve, COARSE_LARGE, values, true));
-    }
-    return PARITAS_OK;
+    const unsigned char *on_the_way = infer->base.kept;
+    *widened = false;
+    if (!curve->widens || !reaches_bound(curve)) return PARITAS_OK;
+    infer_put_kept(infer, curve->kept);
+    *widened = infer_doubles(infer, infer->poi);
+    infer_put_kept(infer, on_the_way);
+    if (!*widened) return PARITAS_OK;
+    const double from = curve->upper, to = infer->upper[infer->poi];
+    double values[COARSE_LARGE];
+    for (size_t i = 0; i < COARSE_LARGE; i++)
+        values[i] = i + 1 == COARSE_LARGE ? to : from + (to - from) * (double)(i + 1) / COARSE_LARGE;
+    curve->upper = to;
+    curve->nodes[curve->n - 1].checked = false;
+    return fit_values(curve, COARSE_LARGE, values, true);
 }
 
 /* Further starts beside the crossings. *lowered: a node is lower now. */
@@ -377,26 +392,36 @@ static paritas_status search_edges(struct profile_curve *curve, bool *lowered)
     return leave_best(curve);
 }
 
-paritas_status profile_curve_follow(struct profile_curve *curve, size_t n, struct infer_point *taken)
+static paritas_status follow(struct profile_curve *curve, size_t n, struct infer_point *taken)
 {
-    bool lowered = true;
+    bool lowered = true, widened = false;
     TRY(make_room(curve));
     if (n > 0) TRY(take(curve, n, taken, true));
     TRY(fit_coarsely(curve));
     TRY(take_known(curve));
     TRY(fit_beside_minima(curve));
-    for (int search = 0; search < SEARCHES_MOST && lowered; search++) {
+    for (int search = 0; search < SEARCHES_MOST && (lowered || widened); search += !widened) {
         bool went = true;
-        TRY(widen(curve));
         for (int round = 1; round < ROUNDS_MOST && went; round++) {
             bool descended;
             TRY(descend_between(curve, &descended));
             TRY(fit_round(curve, round, &went));
             went = went || descended;
         }
-        TRY(search_edges(curve, &lowered));
+        TRY(widen(curve, &widened));
+        if (!widened) TRY(search_edges(curve, &lowered));
     }
     return PARITAS_OK;
+}
+
+/* Fits far from the best fit may end on bounds, which do not give way to them. */
+paritas_status profile_curve_follow(struct profile_curve *curve, size_t n, struct infer_point *taken)
+{
+    curve->kept = curve->infer->base.kept;
+    TRY(infer_keep_bounds(curve->infer, true));
+    const paritas_status status = follow(curve, n, taken);
+    infer_put_kept(curve->infer, curve->kept);
+    return status;
 }
 
 /* ---- parts ---- */

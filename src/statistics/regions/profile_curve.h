@@ -28,7 +28,8 @@ struct profile_curve {
     struct infer *infer;           /* its poi is the parameter */
     struct infer_profile *profile; /* the caller's, fitted; a lower minimum replaces it */
     double lower, upper;           /* where the curve is looked at */
-    bool widens;                   /* `upper` is a bound that may give way */
+    bool widens;                   /* `upper` may give way to the part with the best fit */
+    const unsigned char *kept;     /* bounds that the job keeps; on the way all are kept */
     size_t n_levels;
     const double *levels; /* of q, in any order */
     double top;           /* minima up to this q matter: the highest level, or more */
