@@ -131,6 +131,23 @@ paritas_status analysis_run(struct session *session)
     return run_once(session, analysis, NULL);
 }
 
+paritas_status read_confidences(struct session *session, size_t n_usual, const double *usual, size_t *n,
+                                double **confidences)
+{
+    const struct given *given;
+    size_t at = 0, n_given = 0;
+    while (option_next(session, "--confidence", &at)) n_given++;
+    *n = n_given > 0 ? n_given : n_usual;
+    *confidences = arena_numbers(session, *n);
+    TRY(allocated(session));
+    at = 0;
+    for (size_t i = 0; i < *n; i++) {
+        given = n_given > 0 ? option_next(session, "--confidence", &at) : NULL;
+        (*confidences)[i] = given ? given->number : usual[i];
+    }
+    return PARITAS_OK;
+}
+
 const char *failure_word(paritas_fit_status status)
 {
     return status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(status);

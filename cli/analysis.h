@@ -10,6 +10,10 @@ bool takes_patchset(const struct command *command);
 paritas_test_statistic statistic_of(const struct session *session);
 const char *statistic_name(const struct session *session);
 
+/* Confidences by --confidence, or the usual ones; in the arena. */
+paritas_status read_confidences(struct session *session, size_t n_usual, const double *usual, size_t *n,
+                                double **confidences);
+
 /* "", or how a fit failed */
 const char *failure_word(paritas_fit_status status);
 /* "", or why a parameter is not free */

@@ -310,7 +310,7 @@ static const struct rule {
     {"--generations", NULL, "--search de"},
     {"--box-limit", NULL, "--search exact"},
     {"--draws", NULL, "--confidence bootstrap"},
-    {"--level", NULL, "--confidence bootstrap"},
+    {"--level", NULL, "--confidence bootstrap", FITS_OF_CONES},
     {"--step", NULL, "--threshold C or --confidence residuals or --confidence bootstrap"},
     {"--potential-errors", NULL, "--threshold C or --confidence residuals or --confidence bootstrap"},
     {"--step", NULL, "--search exact"},

@@ -198,6 +198,22 @@ typedef struct paritas_scan_point {
     PARITAS_SCAN_POINT_FIELDS(PARITAS_MEMBER, )
 } paritas_scan_point;
 
+/* Confidences of intervals and of crossings, unless others are asked for: one and two standard deviations. */
+#define PARITAS_INTERVAL_CONFIDENCE {0.68268949213708585, 0.95449973610364158}
+/* Places for parts or crossings of a level that suffice for all that have been met. */
+#define PARITAS_PARTS_MOST 16
+
+#define PARITAS_CROSSING_FIELDS(FIELD, R)                                                   \
+    FIELD(R, double, confidence, , "confidence", "", "chi-squared probability below q")     \
+    FIELD(R, double, q, , "q", "", "the quantile: 1 for 68.27 %, 4 for 95.45 %")            \
+    FIELD(R, double, value, , "value", "", "of the parameter, to 1e-6 relative")            \
+    FIELD(R, paritas_truth, rises, , "rises", "", "q rises here: the upper edge of a part") \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_crossing {
+    size_t size;
+    PARITAS_CROSSING_FIELDS(PARITAS_MEMBER, )
+} paritas_crossing;
+
 /* Where a profile is asked for, and where it goes. Arrays are the caller's. Start from
  * PARITAS_SCAN_REQUEST_DEFAULT. */
 typedef struct paritas_scan_request {
@@ -210,6 +226,12 @@ typedef struct paritas_scan_request {
     double *best_parameters;    /* receives its parameters, parameter_count; may be NULL */
     paritas_scan_point *points; /* n_points */
     double *point_parameters;   /* receives n_points rows of parameter_count; may be NULL */
+    /* of one parameter: where q crosses levels between the least and the largest value */
+    size_t n_levels;
+    const double *levels;        /* confidences, above 0 and below 1 */
+    size_t crossings_room;       /* places in `crossings` */
+    paritas_crossing *crossings; /* receives them, level by level, ascending; NULL: not asked for */
+    size_t *n_crossings;         /* receives how many there are; may be NULL */
 } paritas_scan_request;
 #define PARITAS_SCAN_REQUEST_DEFAULT PARITAS_INIT(paritas_scan_request)
 
@@ -219,6 +241,59 @@ typedef struct paritas_scan_request {
 PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model,
                                         const paritas_job *PARITAS_OR_NULL job,
                                         const paritas_scan_request *request);
+
+/* A range for scans of a parameter: 3 errors beyond every minimum that is known, within the bounds. Searches
+ * know minima up to 25 above the best fit, in twice the NLL. A model of up to 32 parameters is also looked
+ * through between the bounds. A minimum without an error counts with a quarter of the width of the bounds.
+ * The range may go beyond an upper bound that gives way. range: 2. */
+PARITAS_API paritas_status paritas_scan_range(paritas_context *context, const paritas_model *model,
+                                              const paritas_job *PARITAS_OR_NULL job, size_t parameter,
+                                              double range[2]);
+
+/* ---- intervals ---------------------------------------------------------------------------------- */
+
+#define PARITAS_INTERVAL_PART_FIELDS(FIELD, R)                                                             \
+    FIELD(R, double, confidence, , "confidence", "", "of the interval")                                    \
+    FIELD(R, double, lower, , "lower", "", "lower edge; or the bound, or the domain's edge, that cuts it") \
+    FIELD(R, double, upper, , "upper", "", "upper edge; or the same")                                      \
+    FIELD(R, paritas_minos_end, lower_end, , "lower_end", "",                                              \
+          "how it ends below; a crossing is of the "                                                       \
+          "interval's q")                                                                                  \
+    FIELD(R, paritas_minos_end, upper_end, , "upper_end", "", "how it ends above")                         \
+    FIELD(R, double, minimum, , "minimum", "", "value with the least q of the part")                       \
+    FIELD(R, double, q, , "q", "", "q there; 0 at the best fit")                                           \
+    FIELD(R, paritas_fit_status, status, , "status", "", "converged; no_progress: an end was not found")   \
+    PARITAS_QUIET_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_interval_part {
+    size_t size;
+    PARITAS_INTERVAL_PART_FIELDS(PARITAS_MEMBER, )
+} paritas_interval_part;
+
+/* Which intervals of which parameter are asked for, and where they go. Arrays are the caller's. Start from
+ * PARITAS_INTERVAL_REQUEST_DEFAULT. */
+typedef struct paritas_interval_request {
+    size_t size;
+    size_t parameter;
+    size_t n_levels;
+    const double *levels;         /* confidences, above 0 and below 1 */
+    paritas_fit_result *best;     /* receives the free fit */
+    double *best_parameters;      /* receives its parameters, parameter_count; may be NULL */
+    size_t room;                  /* places in `parts` */
+    paritas_interval_part *parts; /* receives the parts, level by level, ascending */
+    size_t *n_parts;              /* receives how many there are */
+} paritas_interval_request;
+#define PARITAS_INTERVAL_REQUEST_DEFAULT PARITAS_INIT(paritas_interval_request)
+
+/* Likelihood intervals of one parameter, with all parts. An interval has the values whose q is at most
+ * the quantile of chi-squared with one degree of freedom. q is twice the NLL, minimised over all other
+ * parameters, less its value at the best fit. Parts are found from all minima that searches meet, and
+ * from values all over the bounds. Edges have 1e-6 relative. An upper bound of a parameter of interest
+ * gives way to the part with the best fit, as in limits, unless the job keeps it. Other bounds cut a
+ * part. n_parts may be more than `room`: then the first are given. No part: the best fit has no
+ * likelihood. */
+PARITAS_API paritas_status paritas_interval(paritas_context *context, const paritas_model *model,
+                                            const paritas_job *PARITAS_OR_NULL job,
+                                            const paritas_interval_request *request);
 
 /* ---- contours ----------------------------------------------------------------------------------- */
 
@@ -233,17 +308,37 @@ typedef struct paritas_contour_point {
     PARITAS_CONTOUR_POINT_FIELDS(PARITAS_MEMBER, )
 } paritas_contour_point;
 
+#define PARITAS_CONTOUR_PART_FIELDS(FIELD, R)                                                               \
+    FIELD(R, double, confidence, , "confidence", "", "of the region")                                       \
+    FIELD(R, paritas_truth, hole, , "hole", "", "the curve is the edge of a hole, and clockwise")           \
+    FIELD(R, double, minimum, [2], "minimum", "", "values of the minimum to which a fit leads in the part") \
+    FIELD(R, double, q, , "q", "", "q there; 0 at the best fit")                                            \
+    FIELD(R, size_t, first, , "", "", "number of its first point in `edges`")                               \
+    FIELD(R, size_t, n_points, , "", "", "of the closed curve")
+typedef struct paritas_contour_part {
+    size_t size;
+    PARITAS_CONTOUR_PART_FIELDS(PARITAS_MEMBER, )
+} paritas_contour_part;
+/* Places for points that suffice for the parts of a level. */
+#define PARITAS_EDGES_MOST 4096
+
 /* Confidences of regions, unless others are asked for: one standard deviation's, and the field's 95 %. */
 #define PARITAS_CONTOUR_CONFIDENCE {0.68268949213708585, 0.95}
 
-#define PARITAS_CONTOUR_REQUEST_OPTIONS(OPTION, OTHER, S)                                                 \
-    OTHER(S, const size_t *, parameters, "both, by number")                                               \
-    OTHER(S, size_t, n_levels, "regions")                                                                 \
-    OTHER(S, const double *, levels, "confidence of each, above 0 and below 1")                           \
-    OPTION(S, size_t, n_points, 40, PARITAS_FROM(4), PARITAS_NO_BOUND, "--points", "", "of each contour") \
-    OTHER(S, paritas_fit_result *, best, "receives the free fit")                                         \
-    OTHER(S, double *, best_parameters, "receives its parameters, parameter_count; NULL: not asked for")  \
-    OTHER(S, paritas_contour_point *, points, "receives n_levels rows of n_points, counterclockwise")
+#define PARITAS_CONTOUR_REQUEST_OPTIONS(OPTION, OTHER, S)                                                  \
+    OTHER(S, const size_t *, parameters, "both, by number")                                                \
+    OTHER(S, size_t, n_levels, "regions")                                                                  \
+    OTHER(S, const double *, levels, "confidence of each, above 0 and below 1")                            \
+    OPTION(S, size_t, n_points, 40, PARITAS_FROM(4), PARITAS_NO_BOUND, "--points", "", "of each contour")  \
+    OTHER(S, paritas_fit_result *, best, "receives the free fit")                                          \
+    OTHER(S, double *, best_parameters, "receives its parameters, parameter_count; NULL: not asked for")   \
+    OTHER(S, paritas_contour_point *, points, "receives n_levels rows of n_points, counterclockwise")      \
+    OTHER(S, size_t, parts_room, "places in `parts`")                                                      \
+    OTHER(S, paritas_contour_part *, parts, "receives all parts, level by level; NULL: not asked for")     \
+    OTHER(S, size_t *, n_parts, "receives how many there are")                                             \
+    OTHER(S, size_t, edges_room, "places in `edges`")                                                      \
+    OTHER(S, paritas_contour_point *, edges, "receives the points of all parts, one part after the other") \
+    OTHER(S, size_t *, n_edges, "receives how many there are")
 
 /* Which regions of which two parameters are asked for, and where they go. Arrays are the caller's. Start from
  * PARITAS_CONTOUR_REQUEST_DEFAULT. */
@@ -255,10 +350,14 @@ typedef struct paritas_contour_request {
     PARITAS_OPTIONS_DEFAULTS(paritas_contour_request, PARITAS_CONTOUR_REQUEST_OPTIONS)
 
 /* Confidence regions of two parameters: q = -2 ln(1 - level), the quantile of chi-squared with 2 degrees of
- * freedom. Each contour is found on n_points rays from the best fit, evenly spread where the covariance is a
- * circle. From a best fit at a bound the rays leave on the inner side, the first and the last along the
- * bound. Each point has q to 1e-6 of the quantile. A ray that meets a bound first ends there. If a region has
- * several parts or bays, a ray finds one of its crossings. */
+ * freedom. `points` lie on n_points rays from the best fit, evenly spread where the covariance is a circle.
+ * From a best fit at a bound the rays leave on the inner side, the first and the last along the bound. A ray
+ * that meets a bound first ends there. If a region has bays, a ray finds one of its crossings.
+ *
+ * `parts` are all closed curves of a region, also around holes. They are found from all known minima, and
+ * from a grid over the places where both profiles are below the level. A point of `edges` lies on a line of
+ * the grid. Outer curves are counterclockwise. n_parts and n_edges may be more than there is room for: then
+ * the first are given. Each point has q to 1e-6 of the quantile; at a bound it has less. */
 PARITAS_API paritas_status paritas_contour(paritas_context *context, const paritas_model *model,
                                            const paritas_job *PARITAS_OR_NULL job,
                                            const paritas_contour_request *request);
@@ -491,20 +590,23 @@ PARITAS_API paritas_status paritas_compatibility(paritas_context *context, const
     ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.")              \
     ENUMERATION(paritas_reason, PARITAS_REASON_LIST, "Whether a number was found, and why not.") \
     ENUMERATION(paritas_gof_algorithm, PARITAS_GOF_ALGORITHM_LIST, "Statistics of goodness of fit.")
-#define PARITAS_STATISTICS_RECORDS(RECORD)                                                                 \
-    RECORD(paritas_minima, PARITAS_MINIMA_FIELDS, "Different minima that the fits of a statistic met.")    \
-    RECORD(paritas_hypotest_result, PARITAS_HYPOTEST_RESULT_FIELDS, "Asymptotic test of one value of mu.") \
-    RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                  \
-    RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")       \
-    RECORD(paritas_scan_point, PARITAS_SCAN_POINT_FIELDS, "A point of a profile likelihood.")              \
-    RECORD(paritas_contour_point, PARITAS_CONTOUR_POINT_FIELDS, "A point on the edge of a region.")        \
-    RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
-    RECORD(paritas_breakdown_group, PARITAS_BREAKDOWN_GROUP_FIELDS, "Part of the error of one group.")     \
-    RECORD(paritas_breakdown_result, PARITAS_BREAKDOWN_RESULT_FIELDS, "Parts of the POI's error.")         \
-    RECORD(paritas_global_impact, PARITAS_GLOBAL_IMPACT_FIELDS, "Global impact of one parameter.")         \
-    RECORD(paritas_global_result, PARITAS_GLOBAL_RESULT_FIELDS, "Parts of the POI's error by the data.")   \
-    RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")                              \
-    RECORD(paritas_compatibility_group, PARITAS_COMPATIBILITY_GROUP_FIELDS, "One group of channels.")      \
+#define PARITAS_STATISTICS_RECORDS(RECORD)                                                                  \
+    RECORD(paritas_minima, PARITAS_MINIMA_FIELDS, "Different minima that the fits of a statistic met.")     \
+    RECORD(paritas_hypotest_result, PARITAS_HYPOTEST_RESULT_FIELDS, "Asymptotic test of one value of mu.")  \
+    RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                   \
+    RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")        \
+    RECORD(paritas_scan_point, PARITAS_SCAN_POINT_FIELDS, "A point of a profile likelihood.")               \
+    RECORD(paritas_crossing, PARITAS_CROSSING_FIELDS, "A crossing of a level by a profile.")                \
+    RECORD(paritas_interval_part, PARITAS_INTERVAL_PART_FIELDS, "A part of a likelihood interval.")         \
+    RECORD(paritas_contour_point, PARITAS_CONTOUR_POINT_FIELDS, "A point on the edge of a region.")         \
+    RECORD(paritas_contour_part, PARITAS_CONTOUR_PART_FIELDS, "A closed curve around a region, or a hole.") \
+    RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                 \
+    RECORD(paritas_breakdown_group, PARITAS_BREAKDOWN_GROUP_FIELDS, "Part of the error of one group.")      \
+    RECORD(paritas_breakdown_result, PARITAS_BREAKDOWN_RESULT_FIELDS, "Parts of the POI's error.")          \
+    RECORD(paritas_global_impact, PARITAS_GLOBAL_IMPACT_FIELDS, "Global impact of one parameter.")          \
+    RECORD(paritas_global_result, PARITAS_GLOBAL_RESULT_FIELDS, "Parts of the POI's error by the data.")    \
+    RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")                               \
+    RECORD(paritas_compatibility_group, PARITAS_COMPATIBILITY_GROUP_FIELDS, "One group of channels.")       \
     RECORD(paritas_compatibility_result, PARITAS_COMPATIBILITY_RESULT_FIELDS, "Compatibility of channels.")
 PARITAS_STATISTICS_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 

@@ -1,11 +1,14 @@
 # Tests, limits, scans, rankings, goodness of fit.
 
 cdef extern from *:
-    """static const double usual_confidence[] = PARITAS_CONTOUR_CONFIDENCE;"""
+    """static const double usual_confidence[] = PARITAS_CONTOUR_CONFIDENCE;
+    static const double usual_intervals[] = PARITAS_INTERVAL_CONFIDENCE;"""
     const double usual_confidence[2]
+    const double usual_intervals[2]
 
 SAME_MINIMUM = PARITAS_SAME_MINIMUM # of twice the NLL
 CONTOUR_CONFIDENCE = usual_confidence[0], usual_confidence[1]
+INTERVAL_CONFIDENCE = usual_intervals[0], usual_intervals[1]
 
 cdef paritas_test_statistic statistic_of(object name) except? PARITAS_STATISTIC_QTILDE:
     return <paritas_test_statistic>value_of("paritas_test_statistic", name, "test statistic")
@@ -42,9 +45,10 @@ def significance(Model model not None, Job job, Engine engine=None, progress=Non
     return rows.array[0]
 
 
-def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
+def scan(Model model not None, Job job, parameters, values, levels, Engine engine=None, progress=None):
     """Over k parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
-    `best_parameters`, `points`, rows of paritas_scan_point, and `point_parameters`, a row for each."""
+    `best_parameters`, `points`, rows of paritas_scan_point, and `point_parameters`, a row for each. Of one
+    parameter also `crossings` of the levels, rows of paritas_crossing."""
     cdef paritas_scan_request request = paritas_scan_request_default
     cdef size_t which[PARITAS_SCAN_PARAMETERS_MOST]
     cdef Py_ssize_t k = len(parameters), i
@@ -59,15 +63,47 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
     request.best, request.best_parameters = best.rows, best_parameters.at
     cdef Array ends = new_matrix(at.n, model.parameter_count)
     request.points, request.point_parameters = points.rows, ends.at
+    cdef Array confidence = vector(levels, len(levels), "confidence")
+    cdef Array crossings = new_rows("paritas_crossing", 2 * PARITAS_PARTS_MOST * confidence.n)
+    cdef size_t found = 0
+    if confidence.n > 0:
+        request.n_levels, request.levels = confidence.n, confidence.at
+        request.crossings_room, request.crossings = crossings.n, crossings.rows
+        request.n_crossings = &found
     paritas_scan(model.c, job_of(job), &request, engine, progress)
     return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
-                           points=points.array, point_parameters=ends.array)
+                           points=points.array, point_parameters=ends.array,
+                           crossings=crossings.array[:found])
+
+
+def scan_range(Model model not None, Job job, size_t parameter, Engine engine=None, progress=None):
+    """Two ends."""
+    cdef double ends[2]
+    paritas_scan_range(model.c, job_of(job), parameter, ends, engine, progress)
+    return ends[0], ends[1]
+
+
+def interval(Model model not None, Job job, size_t parameter, levels, Engine engine=None, progress=None):
+    """Of the levels: `best`, a row of paritas_fit_result, `best_parameters`, and `parts`, rows of
+    paritas_interval_part."""
+    cdef paritas_interval_request request = paritas_interval_request_default
+    cdef Array confidence = vector(levels, len(levels), "confidence")
+    cdef Array parts = new_rows("paritas_interval_part", PARITAS_PARTS_MOST * confidence.n)
+    cdef Array best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
+    cdef size_t found = 0
+    request.parameter, request.n_levels, request.levels = parameter, confidence.n, confidence.at
+    request.best, request.best_parameters = best.rows, best_parameters.at
+    request.room, request.parts, request.n_parts = parts.n, parts.rows, &found
+    paritas_interval(model.c, job_of(job), &request, engine, progress)
+    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
+                           parts=parts.array[:found])
 
 
 def contour(Model model not None, Job job, parameters, levels, size_t points, Engine engine=None,
             progress=None):
     """Of two parameters (indices), `points` for each of the levels: `best`, a row of paritas_fit_result,
-    `best_parameters`, and `points`, rows of paritas_contour_point."""
+    `best_parameters`, `points`, rows of paritas_contour_point, `parts`, rows of paritas_contour_part, and
+    `edges`, their points."""
     cdef paritas_contour_request request = paritas_contour_request_default
     cdef size_t which[2]
     cdef Array confidence = vector(levels, len(levels), "confidence")
@@ -78,8 +114,14 @@ def contour(Model model not None, Job job, parameters, levels, size_t points, En
     request.n_levels, request.levels, request.n_points = confidence.n, confidence.at, points
     request.best, request.best_parameters = best.rows, best_parameters.at
     request.points = edges.rows
+    cdef Array parts = new_rows("paritas_contour_part", confidence.n * PARITAS_PARTS_MOST)
+    cdef Array around = new_rows("paritas_contour_point", confidence.n * PARITAS_EDGES_MOST)
+    cdef size_t n_parts = 0, n_around = 0
+    request.parts_room, request.parts, request.n_parts = parts.n, parts.rows, &n_parts
+    request.edges_room, request.edges, request.n_edges = around.n, around.rows, &n_around
     paritas_contour(model.c, job_of(job), &request, engine, progress)
-    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array, points=edges.array)
+    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array, points=edges.array,
+                           parts=parts.array[:n_parts], edges=around.array[:n_around])
 
 
 def constraint_centres(Model model not None, data, Engine engine=None):

@@ -197,6 +197,8 @@ hypotest: _Answer
 limit: _Answer
 significance: _Answer
 scan: _Answer
+scan_range: _Answer
+interval: _Answer
 contour: _Answer
 constraint_centres: _FloatsAnswer
 ranking: _Answer
@@ -261,6 +263,7 @@ class Attitude:
 MOON_RADIUS: float
 SAME_MINIMUM: float
 CONTOUR_CONFIDENCE: tuple[float, float]
+INTERVAL_CONFIDENCE: tuple[float, float]
 TOYS: int
 er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]

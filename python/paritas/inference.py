@@ -34,16 +34,20 @@ from .results import (
     CompatibilityGroups,
     CompatibilityResult,
     ContourResult,
+    Crossings,
     FitResult,
     Floats,
     GlobalImpacts,
     GlobalImpactsResult,
     GoodnessOfFit,
     HypotestResult,
+    IntervalResult,
     JointHypotestResult,
     LimitResult,
     Prediction,
     RankingResult,
+    RegionEdges,
+    RegionParts,
     ScanResult,
     SignificanceResult,
     _BestFit,
@@ -129,7 +133,8 @@ def _together(model: Model, mu: Any, names: list[str], test_stat: str, given: An
     which = [model.index(name) for name in names]
     call = Call(hypotest, model, given, "tests", pois=which)
     found = _scan(model, which, values[np.newaxis], call)
-    return JointHypotestResult(found.row[0], **{**found._beside(), "values": values})
+    beside = {name: value for name, value in found._beside().items() if name != "crossings"}
+    return JointHypotestResult(found.row[0], **{**beside, "values": values})
 
 
 def upper_limit(
@@ -162,34 +167,59 @@ def significance(model: ModelLike, **given: Unpack[StatisticKeywords]) -> Signif
 
 
 def scan(
-    model: ModelLike, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[ProfileKeywords]
+    model: ModelLike,
+    *parameters: Any,
+    values: ArrayLike | None = None,
+    points: int = 21,
+    confidence: float | Sequence[float] = _engine.INTERVAL_CONFIDENCE,
+    **given: Unpack[ProfileKeywords],
 ) -> ScanResult:
     """Profile likelihood over one to eight parameters.
 
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
-    (points, parameters)."""
+    (points, parameters). One name alone is scanned at as many `points`, from 3 errors below its lowest known
+    minimum to 3 above the highest.
+
+    A scan of one parameter also has its `crossings`: where twice the NLL rises or falls by the quantile of
+    each confidence, between its values. confidence=(): none."""
     model = model_of(model)
     check_keywords(scan, given)
-    if values is not None:
-        names = list(parameters) or [poi_of(model)]
-        points = numbers(values, "values").reshape(-1, len(names))
-    else:
-        if not parameters or any(
-            not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in parameters
-        ):
-            raise _engine.InvalidArgument(
-                "scan: values are wanted: as pairs, scan((name, values)), or as scan(name, values=...)"
-            )
-        names = [name for name, _ in parameters]
+    paired = bool(parameters) and all(
+        isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in parameters
+    )
+    names = [name for name, _ in parameters] if paired else list(parameters) or [poi_of(model)]
+    if not all(isinstance(name, str) for name in names) or (values is None and not paired and len(names) > 1):
+        raise _engine.InvalidArgument(
+            "scan: values are wanted: as pairs, scan((name, values)), or as scan(name, values=...)"
+        )
+    which = [model.index(name) for name in names]
+    if paired:
         axes = np.meshgrid(*(numbers(axis) for _, axis in parameters), indexing="ij")
-        points = np.stack([axis.ravel() for axis in axes], axis=1)
-    return _scan(model, [model.index(name) for name in names], points, Call(scan, model, given, "scan"))
+        at = np.stack([axis.ravel() for axis in axes], axis=1)
+    elif values is not None:
+        at = numbers(values, "values").reshape(-1, len(names))
+    else:
+        with Call(scan, model, given, "range") as call:
+            low, high = _engine.scan_range(model, call.job, which[0], call.engine, call.tell)
+        at = _spread(low, high, whole(points, "points", least=1))[:, np.newaxis]
+    levels = confidence if len(which) == 1 else ()
+    return _scan(model, which, at, Call(scan, model, given, "scan"), levels)
 
 
-def _scan(model: Model, which: list[int], points: Floats, call: Call) -> ScanResult:
+def _spread(low: float, high: float, n: int) -> Floats:
+    """n values from end to end, with the program's bits"""
+    at: Floats = low + (high - low) * (np.arange(n) / max(n - 1, 1))
+    at[n - 1 :] = high if n > 1 else low
+    return at
+
+
+def _scan(
+    model: Model, which: list[int], points: Floats, call: Call, confidence: float | Sequence[float] = ()
+) -> ScanResult:
+    levels = np.atleast_1d(numbers(confidence, "confidence"))
     with call:
-        found = _engine.scan(model, call.job, which, points, call.engine, call.tell)
+        found = _engine.scan(model, call.job, which, points, levels, call.engine, call.tell)
     return ScanResult(
         found.points,
         parameters=[model.parameter_names[i] for i in which],
@@ -198,6 +228,37 @@ def _scan(model: Model, which: list[int], points: Floats, call: Call) -> ScanRes
         best_values=found.best_parameters,
         best=found.best_parameters[which],
         point_values=found.point_parameters,
+        crossings=Crossings(found.crossings),
+    )
+
+
+def interval(
+    model: ModelLike,
+    parameter: str | None = None,
+    *,
+    confidence: float | Sequence[float] = _engine.INTERVAL_CONFIDENCE,
+    **given: Unpack[ProfileKeywords],
+) -> IntervalResult:
+    """Likelihood intervals of one parameter, with all parts. None: the parameter of interest. An interval
+    has all values at which twice the NLL, minimised over the other parameters, is at most a quantile above
+    its minimum: 1 for 68.27 %, 4 for 95.45 %. Edges have 1e-6 relative. A bound that cuts a part is named.
+
+    >>> import paritas
+    >>> found = paritas.interval("examples/two_bins.json", confidence=0.95)
+    >>> round(float(found.upper[0]), 3), str(found.lower_end[0])
+    (0.985, 'at_bound')"""
+    check_keywords(interval, given)
+    model = model_of(model)
+    which = model.index(poi_of(model) if parameter is None else parameter)
+    levels = np.atleast_1d(numbers(confidence, "confidence"))
+    with Call(interval, model, given, "interval") as call:
+        found = _engine.interval(model, call.job, which, levels, call.engine, call.tell)
+    return IntervalResult(
+        found.parts,
+        parameters=[model.parameter_names[which]],
+        best_fit=_BestFit(found.best),
+        best_values=found.best_parameters,
+        best=found.best_parameters[[which]],
     )
 
 
@@ -208,9 +269,9 @@ def contour(
     points: int = default("paritas_contour_request", "n_points"),
     **given: Unpack[ProfileKeywords],
 ) -> ContourResult:
-    """Edges of confidence regions of two parameters, with `points` of each. One parameter alone is paired
-    with the parameter of interest. At an edge twice the NLL is -2 ln(1 - confidence) above its minimum:
-    2.30, 5.99."""
+    """Edges of confidence regions of two parameters, with `points` of each around the best fit, and all
+    `parts` of the regions. One parameter alone is paired with the parameter of interest. At an edge twice
+    the NLL is -2 ln(1 - confidence) above its minimum: 2.30, 5.99."""
     check_keywords(contour, given)
     model = model_of(model)
     names = [poi_of(model), *parameters] if len(parameters) == 1 else list(parameters)
@@ -226,6 +287,8 @@ def contour(
         found.points,
         parameters=[model.parameter_names[i] for i in which],
         confidence=np.repeat(levels, points),
+        parts=RegionParts(found.parts),
+        edges=RegionEdges(found.edges),
         best_fit=_BestFit(found.best),
         best_values=found.best_parameters,
         best=found.best_parameters[which],
@@ -410,7 +473,7 @@ def asimov_data(
 takes(
     StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown, global_impacts, compatibility
 )
-takes(ProfileKeywords, scan, contour)
+takes(ProfileKeywords, scan, interval, contour)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)
 

@@ -293,6 +293,7 @@ class Model(_engine.Model):
         upper_limit = inference.upper_limit
         significance = inference.significance
         scan = inference.scan
+        interval = inference.interval
         contour = inference.contour
         ranking = inference.ranking
         global_impacts = inference.global_impacts
@@ -359,6 +360,7 @@ FUNCTIONS = {
         "global_impacts",
         "goodness_of_fit",
         "hypotest",
+        "interval",
         "predict",
         "ranking",
         "scan",

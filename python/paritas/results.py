@@ -278,16 +278,34 @@ class _Profiled:
         return self.best_status == "converged" and bool(np.all(self.status == "converged"))
 
 
+class Crossings(fields.crossing_rows):
+    """Where the profile of one parameter crosses levels, level by level, ascending."""
+
+
 class ScanResult(_Profiled, fields.scan_point_rows):
     """Profile likelihood over one or more `parameters`. Row i of `values` (points, parameters) is a point.
     best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones.
-    point_values (points, all parameters): where the fit of each point ended."""
+    point_values (points, all parameters): where the fit of each point ended. crossings: of one parameter,
+    all crossings of the asked confidences between the least and the largest value."""
 
     values: Floats
     point_values: Floats
+    crossings: Crossings
 
     def _labels(self) -> list[tuple[str, Any]]:
         return list(zip(self.parameters, self.values.T))
+
+
+class IntervalResult(_Profiled, fields.interval_part_rows):
+    """Likelihood intervals of one parameter: a row for each part, by confidence, then ascending. best_fit:
+    status and numbers of the free fit; best_values: its parameters; best: of the one.
+
+    lower_end, upper_end: "crossing", or what cuts the part: "at_bound", or "at_edge" of the domain."""
+
+    def parts(self) -> dict[float, Floats]:
+        """Edges (n, 2) of the parts of each interval by its confidence."""
+        edges = np.stack([self.lower, self.upper], axis=1)
+        return {float(c): edges[self.confidence == c] for c in dict.fromkeys(self.confidence)}
 
 
 class JointHypotestResult(_Profiled, fields.scan_point):
@@ -327,17 +345,38 @@ class JointHypotestResult(_Profiled, fields.scan_point):
         )
 
 
+class RegionParts(fields.contour_part_rows):
+    """Closed curves around the parts of regions of two parameters, and around holes, level by level."""
+
+
+class RegionEdges(fields.contour_point_rows):
+    """Points on the curves of RegionParts, one curve after the other."""
+
+    values: Floats
+
+
 class ContourResult(_Profiled, fields.contour_point_rows):
     """Edges of confidence regions of two `parameters`. Row i of `values` (points, 2) lies on the region of
-    confidence[i]. best_fit: status and numbers of the free fit; best_values: its parameters; best: of the
-    two."""
+    confidence[i], around the best fit. best_fit: status and numbers of the free fit; best_values: its
+    parameters; best: of the two. parts: closed curves around all parts; edges: their points."""
 
     confidence: Floats
+    parts: RegionParts
+    edges: RegionEdges
 
     def regions(self) -> dict[float, Floats]:
-        """Points (n, 2) of each region by its confidence, counterclockwise. Unconverged ones are left out."""
+        """Points (n, 2) of each region by its confidence, counterclockwise around the best fit. Unconverged
+        ones are left out."""
         good = self.status == "converged"
         return {float(c): self.values[good & (self.confidence == c)] for c in dict.fromkeys(self.confidence)}
+
+    def curves(self) -> dict[float, list[Floats]]:
+        """Points (n, 2) of all closed curves of each region by its confidence: of its parts
+        counterclockwise, of holes in them clockwise."""
+        found: dict[float, list[Floats]] = {float(c): [] for c in dict.fromkeys(self.confidence)}
+        for c, first, n in zip(self.parts.confidence, self.parts.first, self.parts.n_points):
+            found[float(c)].append(self.edges.values[first : first + n])
+        return found
 
     def _labels(self) -> list[tuple[str, Any]]:
         return [("confidence", self.confidence)]

@@ -12,9 +12,11 @@
 static const struct {
     const char *type;
     size_t size;
-} earlier[] = {{"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
+} earlier[] = {{"paritas_contour_request", offsetof(paritas_contour_request, parts_room)},
+               {"paritas_fit_answers", offsetof(paritas_fit_answers, starts)},
                {"paritas_minos_request", offsetof(paritas_minos_request, minima)},
                {"paritas_minos_request", offsetof(paritas_minos_request, ends)},
+               {"paritas_scan_request", offsetof(paritas_scan_request, n_levels)},
                {"paritas_spectrum_request", offsetof(paritas_spectrum_request, grid)},
                {"paritas_spectra", offsetof(paritas_spectra, rows)},
                {"paritas_sweeps", offsetof(paritas_sweeps, rows)},

@@ -183,13 +183,23 @@ bool infer_doubles(struct infer *infer, size_t parameter)
     return is_poi(infer, parameter) && widening_doubles(&infer->widening, parameter, infer->upper);
 }
 
+bool infer_upper_gives_way(const struct infer *infer, size_t parameter)
+{
+    return is_poi(infer, parameter) && !infer->widening.kept[parameter];
+}
+
 paritas_status infer_keep_bounds(struct infer *infer, bool kept)
 {
     unsigned char *flags = infer_array(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
     memset(flags, kept, infer->n_parameters);
-    infer->base.kept = infer->widening.kept = flags;
+    infer_put_kept(infer, flags);
     return PARITAS_OK;
+}
+
+void infer_put_kept(struct infer *infer, const unsigned char *kept)
+{
+    infer->base.kept = infer->widening.kept = kept;
 }
 
 bool infer_is_widened(const struct infer *infer, size_t parameter)

@@ -100,8 +100,12 @@ void infer_widen(struct infer *infer, double mu);
 bool infer_gives_way(struct infer *infer, const unsigned char *fixed, const double *end);
 /* Doubles the width of a parameter of interest's bounds. False: its upper bound stays. */
 bool infer_doubles(struct infer *infer, size_t parameter);
+/* Does its upper bound give way to fits and values beyond? */
+bool infer_upper_gives_way(const struct infer *infer, size_t parameter);
 /* From here on no fit widens a bound, or each does, whatever the job says. */
 paritas_status infer_keep_bounds(struct infer *infer, bool kept);
+/* Puts back the flags that were in infer->base.kept before. */
+void infer_put_kept(struct infer *infer, const unsigned char *kept);
 bool infer_is_widened(const struct infer *infer, size_t parameter);
 /* PARITAS_BOUND_FIELDS of the first parameter of interest. */
 void infer_put_bound(const struct infer *infer, double *upper_bound, paritas_truth *bound_widened);

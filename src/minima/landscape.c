@@ -45,6 +45,10 @@ void landscape_take(struct search *search)
         const struct target *s = &search->targets[i];
         const size_t within = search_minima_within(s);
         landscape->several = landscape->several || within > 1 || (s->lower && s->had_end);
+        if (!s->point && within > landscape->n_free) {
+            landscape->n_free = within;
+            memcpy(landscape->free, s->ends, within * sizeof *s->ends);
+        }
         if (within == 0 || (s->point && s->point->k > STATION_HELD)) continue;
         struct station *station = station_of(landscape, s->point);
         if (!station) continue;

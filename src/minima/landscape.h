@@ -26,6 +26,8 @@ struct landscape {
     size_t n_searched;             /* and values of that one */
     double searched[SEARCHED_VALUES_MOST];
     size_t shared; /* minima of other data that were starts here */
+    size_t n_free; /* minima of the free fit, ascending: of the search that met most */
+    struct end free[ENDS_MOST];
     size_t n;
     struct station stations[STATIONS_MOST]; /* of as many fits as there is room for */
 };

@@ -6,13 +6,6 @@
 
 #define CRAWL 0.1 /* in twice the NLL: fits that creep down a valley are repeated only for so much */
 
-/* A fit of one point from another's end, or from the line through two ends. */
-struct neighbour_pair {
-    const struct infer_point *from, *other;
-    struct infer_point *to;
-    bool lowered; /* answer: `to` has a lower minimum now */
-};
-
 bool neighbours_is_lower(const struct infer *infer, const struct infer_point *a, const struct infer_point *b)
 {
     const double same = same_minimum(infer->context);
@@ -31,8 +24,7 @@ static void put_start(const struct infer *infer, const struct neighbour_pair *pa
         start[i] = from->parameters[i] + part * (other->parameters[i] - from->parameters[i]);
 }
 
-/* Fits all pairs in one batch. The lowest end stays, with its slope. */
-static paritas_status neighbours_fit(struct infer *infer, size_t n, struct neighbour_pair *pairs)
+paritas_status neighbours_fit(struct infer *infer, size_t n, struct neighbour_pair *pairs)
 {
     const size_t p = infer->n_parameters;
     if (n == 0) return PARITAS_OK;
@@ -46,11 +38,9 @@ static paritas_status neighbours_fit(struct infer *infer, size_t n, struct neigh
         put_start(infer, &pairs[i], parameters);
         starts[i] = *to->profile;
         starts[i].parameters = parameters;
-        fits[i] = (struct infer_point){.profile = &starts[i],
-                                       .k = 1,
-                                       .parameter = {to->parameter[0]},
-                                       .value = {to->value[0]},
-                                       .onward = true};
+        fits[i] = (struct infer_point){.profile = &starts[i], .k = to->k, .onward = true};
+        memcpy(fits[i].parameter, to->parameter, to->k * sizeof to->parameter[0]);
+        memcpy(fits[i].value, to->value, to->k * sizeof to->value[0]);
     }
     TRY(infer_points_once(infer, n, fits));
     TRY(infer_slopes(infer, n, fits));

@@ -128,7 +128,7 @@ paritas_status quasi_newton_points_fit(struct infer *infer, size_t *n, struct in
     bool *seen = infer_array(infer, all, sizeof *seen), *done = infer_array(infer, all, sizeof *done);
     TRY(infer_memory(infer));
     for (size_t i = 0; i < all; i++) {
-        const bool first = !seen[i];
+        const bool first = !seen[i] && is_usual(points[i]);
         size_t m = 0;
         for (size_t k = i; k < all && first; k++) {
             if (points[k]->profile != points[i]->profile) continue;

@@ -1,8 +1,10 @@
 /* scan.c: profile likelihood at given values of one or more parameters. */
+#include "statistics/regions/interval.h"
 #include "minima/lowest_points.h"
 #include "base/sized.h"
 #include "base/math/probability.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,60 @@ static void copy_parameters(const struct infer *infer, size_t n, const struct in
         memcpy(rows + i * infer->n_parameters, fits[i].parameters, infer->n_parameters * sizeof *rows);
 }
 
+static void put_edge(const struct infer *infer, const paritas_scan_request *request, double confidence,
+                     double q, const struct curve_part *part, int side, size_t *n)
+{
+    const struct curve_end *end = &part->ends[side];
+    if (end->end != PARITAS_MINOS_END_CROSSING) return;
+    if (*n < request->crossings_room)
+        request->crossings[*n] = (paritas_crossing){.size = sizeof(paritas_crossing),
+                                                    .confidence = confidence,
+                                                    .q = q,
+                                                    .value = end->value,
+                                                    .rises = side,
+                                                    .several_minima = infer_has_several(&infer->minima),
+                                                    .minima = infer->minima};
+    ++*n;
+}
+
+static paritas_status put_crossings(const struct profile_curve *curve, const paritas_scan_request *request)
+{
+    struct infer *infer = curve->infer;
+    struct curve_part *parts = infer_array(infer, request->crossings_room + 1, sizeof *parts);
+    size_t found = 0;
+    TRY(infer_memory(infer));
+    for (size_t k = 0; k < request->n_levels; k++) {
+        const size_t n = profile_curve_parts(curve, curve->levels[k], request->crossings_room + 1, parts);
+        for (size_t i = 0; i < n && i < request->crossings_room + 1; i++)
+            for (int side = 0; side < 2; side++)
+                put_edge(infer, request, request->levels[k], curve->levels[k], &parts[i], side, &found);
+    }
+    if (request->n_crossings) *request->n_crossings = found;
+    return PARITAS_OK;
+}
+
+/* Crossings between the least and the largest value of a line. Its points may be lower afterwards. */
+static paritas_status find_crossings(struct infer *infer, const paritas_scan_request *request,
+                                     struct infer_profile *profile, struct infer_point *fits)
+{
+    struct profile_curve curve;
+    const double *levels;
+    if (request->n_crossings) *request->n_crossings = 0;
+    if (!request->crossings || request->n_parameters != 1 || request->n_points == 0) return PARITAS_OK;
+    REQUIRE_AS(infer->context, "levels", request->levels);
+    TRY(confidences_check(infer, request->n_levels, request->levels));
+    TRY(confidences_quantiles(infer, request->n_levels, request->levels, &levels));
+    profile_curve_open(&curve, infer, profile, request->n_levels, levels);
+    curve.lower = curve.upper = fits[0].value[0];
+    for (size_t i = 1; i < request->n_points; i++) {
+        curve.lower = fmin(curve.lower, fits[i].value[0]);
+        curve.upper = fmax(curve.upper, fits[i].value[0]);
+    }
+    if (!(curve.lower < curve.upper) || !isfinite(profile->result.twice_nll)) return PARITAS_OK;
+    TRY(profile_curve_follow(&curve, request->n_points, fits));
+    return put_crossings(&curve, request);
+}
+
 static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
 {
     const size_t k = request->n_parameters, n = request->n_points;
@@ -79,6 +135,7 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
     TRY(infer_free_fit(infer, &profile));
     if (k == 1 && n > 0) TRY(arrange_waves(infer, n, fits));
     TRY(infer_points(infer, n, fits));
+    TRY(find_crossings(infer, request, &profile, fits));
     infer_note_widening(infer);
     *request->best = profile.result;
     request->best->size = sizeof *request->best;
@@ -107,6 +164,8 @@ paritas_status paritas_scan(paritas_context *context, const paritas_model *model
     TRY(SIZED_TAKE(context, paritas_scan_request, "request", given, &request));
     TRY(SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best));
     TRY(SIZED_CHECK(context, paritas_scan_point, "points", request.n_points, request.points));
+    if (request.crossings)
+        TRY(SIZED_CHECK(context, paritas_crossing, "crossings", request.crossings_room, request.crossings));
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);
     if (status == PARITAS_OK) status = scan(&infer, &request);

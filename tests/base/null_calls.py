@@ -91,6 +91,14 @@ NEEDED = {
         "best = &best",
         "points = &scanned",
     ],
+    "paritas_interval_request": [
+        "n_levels = 1",
+        "levels = numbers",
+        "best = &best",
+        "room = 1",
+        "parts = &part",
+        "n_parts = &found",
+    ],
     "paritas_contour_request": [
         "parameters = indices",
         "n_levels = 1",
@@ -98,6 +106,12 @@ NEEDED = {
         "best = &best",
         "n_points = 4",
         "points = contour",
+        "parts_room = 1",
+        "parts = &curve",
+        "n_parts = &found",
+        "edges_room = 4",
+        "edges = contour",
+        "n_edges = &found",
     ],
     "paritas_predict_request": ["best = numbers", "covariance = numbers"],
     "paritas_predict_answers": ["before = yields", "after = yields"],
@@ -266,6 +280,9 @@ static const paritas_option *option;
 static const paritas_enumeration *enumeration;
 static paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
 static paritas_scan_point scanned = PARITAS_INIT(paritas_scan_point);
+static paritas_interval_part part = PARITAS_INIT(paritas_interval_part);
+static paritas_contour_part curve = PARITAS_INIT(paritas_contour_part);
+static size_t found;
 static paritas_contour_point contour[4] = {PARITAS_INIT(paritas_contour_point)};
 static paritas_look_elsewhere_point looked = PARITAS_INIT(paritas_look_elsewhere_point);
 static paritas_cells cells = PARITAS_CELLS_DEFAULT;

@@ -31,6 +31,7 @@ enum step {
     COVARIANCE,
     MANY_STARTS,
     SCAN,
+    INTERVAL,
     CONTOUR,
     HYPOTEST,
     LIMIT,
@@ -159,13 +160,17 @@ static paritas_status take(struct run *run, enum step step)
     enum { MANY = 16 };
     static double values[MANY], gradients[MANY * MANY], hessians[MANY * MANY * MANY], parameters[MANY],
         errors[MANY], covariance[MANY * MANY];
-    static const double mu[] = {0.5, 1.0, 2.0};
+    static const double mu[] = {0.5, 1.0, 2.0}, half = 0.5;
     static const size_t first = 0, both[] = {0, 1};
     static paritas_hypotest_result tests[3] = {PARITAS_INIT(paritas_hypotest_result)};
     static paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     static paritas_ranking_entry entries[MANY] = {PARITAS_INIT(paritas_ranking_entry)};
     static paritas_scan_point points[3] = {PARITAS_INIT(paritas_scan_point)};
-    static paritas_contour_point edges[4] = {PARITAS_INIT(paritas_contour_point)};
+    static paritas_crossing crossings[4] = {PARITAS_INIT(paritas_crossing)};
+    static paritas_interval_part parts[4] = {PARITAS_INIT(paritas_interval_part)};
+    static paritas_contour_point edges[4] = {PARITAS_INIT(paritas_contour_point)},
+                                 around[64] = {PARITAS_INIT(paritas_contour_point)};
+    static paritas_contour_part curves[4] = {PARITAS_INIT(paritas_contour_part)};
     paritas_parameter_state states[MANY];
     paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
@@ -214,11 +219,19 @@ static paritas_status take(struct run *run, enum step step)
         return paritas_scan(context, run->model, &job,
                             SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &first,
                                   .n_points = 3, .values = mu, .best = &result, .best_parameters = parameters,
-                                  .points = points));
+                                  .points = points, .n_levels = 1, .levels = &half, .crossings_room = 4,
+                                  .crossings = crossings));
+    case INTERVAL:
+        return paritas_interval(context, run->model, &job,
+                                SIZED(paritas_interval_request, .parameter = first, .n_levels = 1,
+                                      .levels = &half, .best = &result, .room = 4, .parts = parts,
+                                      .n_parts = &n));
     case CONTOUR:
         return paritas_contour(context, run->model, &job,
                                SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = mu,
-                                     .n_points = 4, .best = &result, .points = edges));
+                                     .n_points = 4, .best = &result, .points = edges, .parts_room = 4,
+                                     .parts = curves, .n_parts = &n, .edges_room = 64, .edges = around,
+                                     .n_edges = &n));
     case HYPOTEST:
         job.starts = 2; /* a search has one more start for each fit */
         return paritas_hypotest(context, run->model, &job, PARITAS_STATISTIC_QTILDE, 3, mu, tests);

@@ -2,13 +2,12 @@
 analyses."""
 
 import json
-import math
 import os
-import random
 import subprocess
 
 import numpy as np
 import pytest
+from effective_field import effective_field
 
 import paritas
 
@@ -16,42 +15,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
 SHARED = os.path.join(ROOT, "..", "shared", "workspaces")
 MODELS = range(12)
-
-
-def effective_field(seed):
-    """Rates b + k l + k^2 q in a few bins: twice the NLL has one minimum in k or two."""
-    draw = random.Random(seed)
-    bins = draw.randint(1, 4)
-    background = [draw.uniform(20.0, 150.0) for _ in range(bins)]
-    quadratic = [draw.uniform(0.5, 12.0) for _ in range(bins)]
-    linear = [draw.choice([-1.0, 1.0]) * draw.uniform(0.0, 0.6) * q * 2.0 for q in quadratic]
-    k = draw.uniform(-4.0, 4.0)
-    observed = [
-        float(round(b + k * n + k * k * q + draw.gauss(0.0, math.sqrt(b))))
-        for b, n, q in zip(background, linear, quadratic)
-    ]
-    observed = [max(n, 0.0) for n in observed]
-    samples = [
-        ("lin", linear, [{"name": "klin", "type": "normfactor", "data": None}]),
-        ("quad", quadratic, [{"name": "kq", "type": "normfactor", "data": None}]),
-        ("b", background, [{"name": "u", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}]),
-    ]
-    config = {
-        "poi": "k",
-        "parameters": [{"name": "k", "inits": [1.0], "bounds": [[-10.0, 10.0]]}],
-        "functions": [{"name": "klin", "expression": "k"}, {"name": "kq", "expression": "k*k"}],
-    }
-    return {
-        "channels": [
-            {
-                "name": "SR",
-                "samples": [{"name": n, "data": d, "modifiers": m} for n, d, m in samples],
-            }
-        ],
-        "observations": [{"name": "SR", "data": observed}],
-        "measurements": [{"name": "m", "config": config}],
-        "version": "1.0.0",
-    }
 
 
 def lowest_on_a_grid(model, held=None):

@@ -30,8 +30,12 @@ struct calling {
     paritas_significance_result significance;
     paritas_scan_request scan_request;
     paritas_scan_point points[FEW];
+    paritas_crossing crossings[4];
+    paritas_interval_request interval_request;
+    paritas_interval_part parts[4];
     paritas_contour_request contour_request;
-    paritas_contour_point edges[4];
+    paritas_contour_point edges[4], around[64];
+    paritas_contour_part curves[4];
     paritas_predict_request predict_request;
     paritas_predict_answers yields;
     paritas_ranking_entry entries[8];
@@ -56,6 +60,7 @@ static const double mu[FEW] = {0.5, 1.0, 1.5}, half = 0.5;
 static const size_t poi = 0, both[] = {0, 1};
 static char store[80];
 static double row[2], numbers[2];
+static size_t n_parts;
 /* the best fit of the model, for MINOS */
 static double best[2], errors[2], best_twice_nll, offsets[2];
 
@@ -84,11 +89,22 @@ static void set_up(struct calling *c)
     c->limit_request.scan = c->scan;
     c->limit.size = sizeof c->limit;
     c->significance.size = sizeof c->significance;
-    c->scan_request = *SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = FEW,
-                             .values = mu, .best = c->fits, .points = c->points);
+    c->scan_request =
+        *SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = FEW, .values = mu,
+               .best = c->fits, .points = c->points, .n_levels = 1, .levels = &half,
+               .crossings_room = COUNT(c->crossings), .crossings = c->crossings);
     c->points[0].size = sizeof c->points[0];
+    c->crossings[0].size = sizeof c->crossings[0];
+    c->interval_request =
+        *SIZED(paritas_interval_request, .parameter = poi, .n_levels = 1, .levels = &half, .best = c->fits,
+               .room = COUNT(c->parts), .parts = c->parts, .n_parts = &n_parts);
+    c->parts[0].size = sizeof c->parts[0];
     c->contour_request = *SIZED(paritas_contour_request, .parameters = both, .n_levels = 1, .levels = &half,
-                                .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges);
+                                .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges,
+                                .parts_room = COUNT(c->curves), .parts = c->curves, .n_parts = &n_parts,
+                                .edges_room = COUNT(c->around), .edges = c->around, .n_edges = &n_parts);
+    c->curves[0].size = sizeof c->curves[0];
+    c->around[0].size = sizeof c->around[0];
     c->edges[0].size = sizeof c->edges[0];
     const paritas_yields yields = {numbers, numbers, numbers, numbers, numbers};
     c->predict_request = *SIZED(paritas_predict_request, .best = best);
@@ -206,6 +222,11 @@ static paritas_status call_significance(const struct fixture *f, struct calling 
 static paritas_status call_scan(const struct fixture *f, struct calling *c)
 {
     return paritas_scan(f->context, f->model, c->jobs, &c->scan_request);
+}
+
+static paritas_status call_interval(const struct fixture *f, struct calling *c)
+{
+    return paritas_interval(f->context, f->model, c->jobs, &c->interval_request);
 }
 
 static paritas_status call_contour(const struct fixture *f, struct calling *c)
@@ -341,10 +362,17 @@ static const struct {
     TAKES(scan, "request", paritas_scan_request, scan_request),
     TAKES(scan, "best", paritas_fit_result, fits),
     TAKES(scan, "points", paritas_scan_point, points),
+    TAKES(scan, "crossings", paritas_crossing, crossings),
+    TAKES(interval, "job", paritas_job, jobs),
+    TAKES(interval, "request", paritas_interval_request, interval_request),
+    TAKES(interval, "best", paritas_fit_result, fits),
+    TAKES(interval, "parts", paritas_interval_part, parts),
     TAKES(contour, "job", paritas_job, jobs),
     TAKES(contour, "request", paritas_contour_request, contour_request),
     TAKES(contour, "best", paritas_fit_result, fits),
     TAKES(contour, "points", paritas_contour_point, edges),
+    TAKES(contour, "parts", paritas_contour_part, curves),
+    TAKES(contour, "edges", paritas_contour_point, around),
     TAKES(asimov_data, "job", paritas_job, jobs),
     TAKES(asimov_data, "result", paritas_fit_result, fits),
     TAKES(predict, "job", paritas_job, jobs),

@@ -136,3 +136,99 @@ def test_regions_are_drawn():
         "best fit",
         "expected",
     ]
+
+
+def coefficients(observed, terms, bounds=(-10.0, 10.0)):
+    """Bins of 100 events and terms in two coefficients a and b: (expression, events of each bin)."""
+
+    def sample(name, events, factor):
+        modifiers = [{"name": factor, "type": "normfactor", "data": None}] if factor else []
+        return {"name": name, "data": events, "modifiers": modifiers}
+
+    samples = [sample("rest", [100.0] * len(observed), None)]
+    samples += [sample(f"s{i}", events, f"f{i}") for i, (_, events) in enumerate(terms)]
+    config = {
+        "poi": "a",
+        "parameters": [{"name": n, "inits": [1.0], "bounds": [list(bounds)]} for n in ("a", "b")],
+        "functions": [{"name": f"f{i}", "expression": term} for i, (term, _) in enumerate(terms)],
+    }
+    return {
+        "channels": [{"name": "c", "samples": samples}],
+        "observations": [{"name": "c", "data": [float(n) for n in observed]}],
+        "measurements": [{"name": "m", "config": config}],
+        "version": "1.0.0",
+    }
+
+
+def q_of(rates, observed):
+    n = np.asarray(observed, dtype=float)
+    return np.sum(2.0 * (rates - n - n * np.log(rates / n)), axis=-1)
+
+
+@pytest.mark.parametrize("starts", [0, 1])
+def test_a_region_of_squares_has_four_parts(starts):
+    """One bin has a^2, the other b^2: the region is the same around all four minima."""
+    observed, terms = (190, 190), [("a*a", [10.0, 0.0]), ("b*b", [0.0, 10.0])]
+    model = paritas.Model.from_workspace(coefficients(observed, terms))
+    found = model.contour("a", "b", confidence=0.95, starts=starts)
+    (curves,) = found.curves().values()
+    assert len(curves) == 4 and not found.parts.hole.any() and found.converged
+    assert sorted(map(tuple, np.sign(found.parts.minimum).tolist())) == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+    assert np.abs(found.parts.minimum) == pytest.approx(3.0, abs=1e-3)
+    at = found.edges.values
+    assert q_of(100.0 + 10.0 * at**2, observed) == pytest.approx(-2 * np.log(0.05), rel=2e-6)
+    widest = [np.abs(curve).max() for curve in curves]
+    assert widest == pytest.approx([max(widest)] * 4, rel=0.01)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_a_ring_has_a_hole(shift):
+    """Events grow with the distance from (shift, 0): the region is the ring around it."""
+    terms = [("a*a", [5.0]), ("b*b", [5.0]), ("a", [-10.0 * shift])]
+    observed, rest = (220,), 100.0
+    found = paritas.Model.from_workspace(coefficients(observed, terms)).contour("a", "b", confidence=0.9)
+    assert found.parts.hole.tolist() == [False, True] or found.parts.hole.tolist() == [True, False]
+    at = found.edges.values
+    rates = rest + 5.0 * (at[:, 0] ** 2 + at[:, 1] ** 2) - 10.0 * shift * at[:, 0]
+    assert q_of(rates[:, np.newaxis], observed) == pytest.approx(-2 * np.log(0.1), rel=2e-6)
+    for curve, hole in zip(found.curves()[0.9], found.parts.hole):
+        distance = np.hypot(curve[:, 0] - shift, curve[:, 1])
+        assert np.ptp(distance) < 1e-4  # a circle
+        turn = np.unwrap(np.angle((curve - [shift, 0.0]) @ [1, 1j]))
+        assert (np.diff(turn) > -1e-9).all() != hole  # holes are clockwise
+
+
+def test_strong_correlations_do_not_tear_a_region():
+    """Shapes that differ by a hundredth: the correlation is -0.99999."""
+    terms = [("a", [50.0, 50.5]), ("b", [500.0, 500.0])]
+    document = coefficients((650.0, 650.5), terms, bounds=(-1000.0, 1000.0))
+    found = paritas.Model.from_workspace(document).contour("a", "b")
+    assert len(found.parts) == 2 and not found.parts.hole.any()
+
+
+def test_bounds_cut_parts():
+    observed, terms = (190, 190), [("a*a", [10.0, 0.0]), ("b*b", [0.0, 10.0])]
+    model = paritas.Model.from_workspace(coefficients(observed, terms))
+    found = model.contour("a", "b", confidence=0.95, bounds={"a": (-3.0, 3.0), "b": (0.0, 10.0)})
+    assert len(found.parts) == 2 and found.converged
+    cut = found.edges.at_bound
+    assert (np.abs(found.edges.values[cut, 0]) == 3.0).all() and cut.sum() > 4
+    assert (found.edges.q[cut] < -2 * np.log(0.05)).all()
+    at = found.edges.values[~cut]
+    assert q_of(100.0 + 10.0 * at**2, observed) == pytest.approx(-2 * np.log(0.05), rel=2e-6)
+
+
+def test_the_program_has_the_same_parts(tmp_path):
+    program = os.environ.get("PARITAS_BIN", "build/release/bin/paritas")
+    if not os.path.exists(program):
+        pytest.skip("no program was built")
+    path = tmp_path / "workspace.json"
+    path.write_text(json.dumps(coefficients((190, 190), [("a*a", [10.0, 0.0]), ("b*b", [0.0, 10.0])])))
+    command = [program, "contour", path, "--par", "a", "--par", "b", "--confidence", "0.9", "--points", "4"]
+    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
+    found = paritas.Model.from_workspace(path).contour("a", "b", confidence=0.9, points=4)
+    parts = told["contours"][0]["parts"]
+    assert [[p["values"] for p in part["points"]] for part in parts] == [
+        curve.tolist() for curve in found.curves()[0.9]
+    ]
+    assert [part["minimum"] for part in parts] == found.parts.minimum.tolist()

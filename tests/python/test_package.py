@@ -334,7 +334,7 @@ def test_a_store_that_exists_is_named_with_what_goes_on_with_it(tmp_path):
 
 def test_a_scan_without_values_says_that_they_are_wanted():
     model = model_of("two_bins")
-    for arguments in ((), ("mu",), (3,), (("mu", [0, 1]), "mu")):
+    for arguments in (("mu", "uncorr_bkguncrt[0]"), (3,), (("mu", [0, 1]), "mu")):
         with pytest.raises(paritas.InvalidArgument, match="^scan: values are wanted"):
             model.scan(*arguments)
     pairs = model.scan(("mu", [0.5, 1.0]))

@@ -51,6 +51,7 @@ ANSWERS = [
     f"limit {TWO}",
     f"limit {TWO} --calc toys --ntoys 100 --rtol 0.5",
     f"interval {TWO} --ntoys 50",
+    f"interval {TWO} --calc asymptotic",
     f"significance {TWO}",
     f"significance {TWO} --calc toys --ntoys 100",
     f"ranking {TWO}",

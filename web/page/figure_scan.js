@@ -1,6 +1,31 @@
 /* figure_scan.js: the profile likelihood of one parameter, beside the parabola of its error. */
 
 /**
+ * What is below each level, from one crossing to the next; the ends of the scan count as edges.
+ * @param {Panel} frame
+ * @param {ScanAnswer} answer
+ */
+function drawParts(frame, answer) {
+    for (const q of new Set(answer.crossings.map((one) => one.q))) {
+        const own = answer.crossings.filter((one) => one.q === q).sort((a, b) => a.value - b.value);
+        let left = own[0].rises ? frame.x.low : NaN;
+        for (const one of [...own, {value: frame.x.high, rises: !own[own.length - 1].rises}]) {
+            if (!one.rises) left = one.value;
+            if (!one.rises || Number.isNaN(left)) continue;
+            const [from, to, top, base] =
+                [frame.x.at(left), frame.x.at(one.value), frame.y.at(q), frame.y.at(0)];
+            const box = {x: from, y: top, width: to - from, height: base - top};
+            frame.plot.append(svg("rect", {...box, fill: "var(--accent)", "fill-opacity": 0.12}));
+            left = NaN;
+        }
+        for (const one of own) {
+            const mark = {cx: frame.x.at(one.value), cy: frame.y.at(q), r: 4, fill: "var(--accent)"};
+            frame.plot.append(svg("circle", mark, svg("title", {}, show(one.value, 6))));
+        }
+    }
+}
+
+/**
  * @param {number} width
  * @param {ScanAnswer} answer   the document of `paritas scan --json`
  * @param {number|null} error   of the parameter, from the fit's second derivatives
@@ -42,6 +67,7 @@ function scanFigure(width, answer, error) {
             svg("circle", {...mark, fill: one.status === "converged" ? "var(--ink)" : "var(--alarm)"})
         );
     }
+    drawParts(frame, answer);
     frame.close();
     const entries = [{text: "profile", line: {"stroke-width": 2}, point: true}];
     if (error)

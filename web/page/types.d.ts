@@ -94,6 +94,7 @@ interface ScanAnswer {
     parameters: string[];
     best: number[];
     points: Array<{ values: number[]; q: number; twice_nll: number; status: string }>;
+    crossings: Array<{ confidence: number; q: number; value: number; rises: boolean }>;
 }
 
 interface Ranked {

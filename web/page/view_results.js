@@ -113,7 +113,8 @@ const fitView = {
 const scanView = {
     id: "scan",
     title: "Profile likelihood",
-    about: "The parameter is fixed at each value, all others are fitted again.",
+    about: "The parameter is fixed at each value, all others are fitted again. Intervals have all parts " +
+        "between crossings of their level.",
     command: "scan",
     shown: [["--start"], ["--stop"], ["--points"]],
     controls(card, context, again) {
@@ -154,6 +155,14 @@ const scanView = {
             "Values", [name, "−2 Δ ln L", "−2 ln L", "status"],
             answer.points.map((one) => [show(one.values[0], 6), one.q, show(one.twice_nll, 10), one.status])
         );
+        if (answer.crossings.length)
+            card.table(
+                "Crossings: edges of the intervals", ["confidence", "−2 Δ ln L", name, "edge"],
+                answer.crossings.map((one) => {
+                    const edge = one.rises ? "upper" : "lower";
+                    return [show(one.confidence, 4), show(one.q, 5), show(one.value, 7), edge];
+                })
+            );
     },
 };
 

@@ -2,6 +2,7 @@
 #include "analysis.h"
 #include "print/record_output.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,9 @@ struct contours {
     double *levels;
     paritas_fit_result best;
     double *best_parameters;
-    paritas_contour_point *points;
+    paritas_contour_point *points, *edges;
+    paritas_contour_part *parts;
+    size_t n_parts, n_edges;
 };
 
 static paritas_status read_parameters(struct session *session, size_t parameters[2])
@@ -53,19 +56,19 @@ static paritas_status read_parameters(struct session *session, size_t parameters
 
 static paritas_status lay_out(struct session *session, struct contours *c)
 {
-    size_t at = 0, given_levels = 0;
     TRY(read_parameters(session, c->parameters));
-    while (option_next(session, "--confidence", &at)) given_levels++;
+    TRY(read_confidences(session, COUNT_OF(usual_levels), usual_levels, &c->n_levels, &c->levels));
     c->n_points = option_count(session, "--points");
-    c->n_levels = given_levels > 0 ? given_levels : COUNT_OF(usual_levels);
-    c->levels = arena_numbers(session, c->n_levels);
     c->best_parameters = arena_numbers(session, session->n_parameters);
     c->points = arena_records(session, c->n_levels * c->n_points, sizeof *c->points);
-    TRY(allocated(session));
-    at = 0;
-    for (size_t i = 0; i < c->n_levels; i++)
-        c->levels[i] = given_levels > 0 ? option_next(session, "--confidence", &at)->number : usual_levels[i];
-    return PARITAS_OK;
+    c->parts = arena_records(session, c->n_levels * PARITAS_PARTS_MOST, sizeof *c->parts);
+    c->edges = arena_records(session, c->n_levels * PARITAS_EDGES_MOST, sizeof *c->edges);
+    return allocated(session);
+}
+
+static size_t end_of(const paritas_contour_part *part)
+{
+    return part->first + part->n_points;
 }
 
 static paritas_status analyse(struct session *session, void *result)
@@ -80,11 +83,40 @@ static paritas_status analyse(struct session *session, void *result)
                                              .n_points = c->n_points,
                                              .best = &c->best,
                                              .best_parameters = c->best_parameters,
-                                             .points = c->points};
+                                             .points = c->points,
+                                             .parts_room = c->n_levels * PARITAS_PARTS_MOST,
+                                             .parts = c->parts,
+                                             .n_parts = &c->n_parts,
+                                             .edges_room = c->n_levels * PARITAS_EDGES_MOST,
+                                             .edges = c->edges,
+                                             .n_edges = &c->n_edges};
     TRY(paritas_contour(session->context, session->model, &session->job, &request));
+    while (c->n_parts > 0 &&
+           (c->n_parts > request.parts_room || end_of(&c->parts[c->n_parts - 1]) > request.edges_room))
+        c->n_parts--;
     note_status(session, c->best.status);
     for (size_t i = 0; i < c->n_levels * c->n_points; i++) note_status(session, c->points[i].status);
+    for (size_t i = 0; i < c->n_parts; i++)
+        for (size_t k = c->parts[i].first; k < end_of(&c->parts[i]); k++)
+            note_status(session, c->edges[k].status);
     return PARITAS_OK;
+}
+
+static void write_parts(struct writer *w, const struct contours *c, double confidence)
+{
+    write_array(w, "parts", true);
+    for (size_t i = 0; i < c->n_parts; i++) {
+        const paritas_contour_part *part = &c->parts[i];
+        if (part->confidence != confidence) continue;
+        write_object(w, NULL, true);
+        write_fields(w, "paritas_contour_part", part, "hole", "q");
+        write_array(w, "points", true);
+        for (size_t k = part->first; k < end_of(part); k++)
+            write_record_row(w, NULL, "paritas_contour_point", &c->edges[k]);
+        write_close(w);
+        write_close(w);
+    }
+    write_close(w);
 }
 
 static void write_keys(struct session *session, struct writer *w, const void *result)
@@ -105,6 +137,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         for (size_t k = 0; k < c->n_points; k++)
             write_record_row(w, NULL, "paritas_contour_point", &c->points[i * c->n_points + k]);
         write_close(w);
+        write_parts(w, c, c->levels[i]);
         write_close(w);
     }
     write_close(w);
@@ -114,6 +147,30 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 static const char *remark_of(const paritas_contour_point *point)
 {
     return point->at_bound ? "at a bound" : failure_word(point->status);
+}
+
+/* A line for each closed curve: where its points lie. --json has the points. */
+static void describe_parts(struct session *session, const struct contours *c)
+{
+    struct table table;
+    char headers[256];
+    const char *const names[2] = {parameter_name(session, c->parameters[0]),
+                                  parameter_name(session, c->parameters[1])};
+    snprintf(headers, sizeof headers, "part of|%.60s|to|%.60s|to|q of its minimum|points|", names[0],
+             names[1]);
+    table_open(&table, &session->out, headers, "4 6 6 6 6 .5 z l");
+    for (size_t i = 0; i < c->n_parts; i++) {
+        const paritas_contour_part *part = &c->parts[i];
+        double least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL};
+        for (size_t k = part->first; k < end_of(part); k++)
+            for (size_t j = 0; j < 2; j++) {
+                least[j] = fmin(least[j], c->edges[k].values[j]);
+                most[j] = fmax(most[j], c->edges[k].values[j]);
+            }
+        table_row(&table, part->confidence, least[0], most[0], least[1], most[1], part->q, part->n_points,
+                  part->hole ? "a hole" : "");
+    }
+    table_close(&table);
 }
 
 static void write_text(struct session *session, const void *result)
@@ -137,6 +194,8 @@ static void write_text(struct session *session, const void *result)
                   remark_of(point));
     }
     table_close(&table);
+    text_format(out, "\n");
+    describe_parts(session, c);
 }
 
 const struct command command_contour = {
@@ -145,8 +204,9 @@ const struct command command_contour = {
     .summary = "confidence regions of two parameters",
     .description =
         "At the edge of a region q is -2 ln(1 - CL): 2.30 for 68.27 %, 5.99 for 95 %. q is twice the NLL "
-        "there, minimised over all other parameters, less twice the NLL of the best fit. If a region "
-        "has several parts, only the one around the best fit is found.",
+        "there, minimised over all other parameters, less twice the NLL of the best fit. The points lie "
+        "around "
+        "the best fit. Then all parts of the regions follow, and holes in them; --json has their points.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

@@ -8,13 +8,18 @@
 
 static const struct option options[] = {
     {"--start", OPTION_NUMBER, "MU",
-     "first value; replaces LO of --par; default: 3 errors below the best fit"},
-    {"--stop", OPTION_NUMBER, "MU", "last value; replaces HI of --par; default: 3 errors above"},
+     "first value; replaces LO of --par; default: 3 errors below the lowest minimum that is known"},
+    {"--stop", OPTION_NUMBER, "MU", "last value; replaces HI of --par; default: 3 errors above the highest"},
     {"--points", OPTION_COUNT, "N", "number of values; replaces N of --par", "21"},
     {"--par", OPTION_TEXT, "NAME[=LO:HI:N]",
      "scan this parameter instead, or a grid of two, with ranges (give it twice)"},
+    {"--confidence", OPTION_PART, "CL",
+     "crossings of one parameter have this confidence; may be repeated; default: one and two standard "
+     "deviations'"},
     {0},
 };
+
+static const double usual_confidences[] = PARITAS_INTERVAL_CONFIDENCE;
 
 struct axis {
     size_t parameter, n;
@@ -28,6 +33,9 @@ struct scan {
     paritas_fit_result best;
     double *best_parameters;
     paritas_scan_point *points;
+    size_t n_confidences, n_crossings;
+    double *confidences;
+    paritas_crossing *crossings;
 };
 
 static const char *axis_name(const struct session *session, const struct scan *scan, size_t j)
@@ -54,17 +62,12 @@ static paritas_status read_axis(struct session *session, const char *text, struc
     return paritas_model_parameter_index(context, session->model, copy, &axis->parameter);
 }
 
-/* Three errors around the best fit, within bounds that stay. */
+/* Begins below the lowest known minimum, and ends above the highest. */
 static paritas_status default_range(struct session *session, struct axis *axis)
 {
-    const size_t k = axis->parameter;
-    double *values = arena_numbers(session, session->n_parameters),
-           *errors = arena_numbers(session, session->n_parameters);
-    TRY(allocated(session));
-    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    TRY(fit_best(session, (paritas_fit_answers){.results = &result, .parameters = values, .errors = errors}));
-    axis->range = range_around(session, k, values[k], errors[k], 3.0, 0.25);
-    if (upper_gives_way(session, k) && errors[k] > 0.0) axis->range.upper = values[k] + 3.0 * errors[k];
+    double ends[2];
+    TRY(paritas_scan_range(session->context, session->model, &session->job, axis->parameter, ends));
+    axis->range = (struct range){ends[0], ends[1]};
     return PARITAS_OK;
 }
 
@@ -137,6 +140,11 @@ static paritas_status analyse(struct session *session, void *result)
     struct scan *scan = result;
     scan->best.size = sizeof scan->best;
     TRY(lay_out(session, scan));
+    TRY(read_confidences(session, COUNT_OF(usual_confidences), usual_confidences, &scan->n_confidences,
+                         &scan->confidences));
+    const size_t room = scan->n_confidences * 2 * PARITAS_PARTS_MOST;
+    scan->crossings = arena_records(session, room, sizeof *scan->crossings);
+    TRY(allocated(session));
     const size_t parameters[2] = {scan->axes[0].parameter, scan->axes[1].parameter};
     const paritas_scan_request request = {.size = sizeof request,
                                           .n_parameters = scan->k,
@@ -145,8 +153,14 @@ static paritas_status analyse(struct session *session, void *result)
                                           .values = scan->values,
                                           .best = &scan->best,
                                           .best_parameters = scan->best_parameters,
-                                          .points = scan->points};
+                                          .points = scan->points,
+                                          .n_levels = scan->n_confidences,
+                                          .levels = scan->confidences,
+                                          .crossings_room = room,
+                                          .crossings = scan->crossings,
+                                          .n_crossings = &scan->n_crossings};
     TRY(paritas_scan(session->context, session->model, &session->job, &request));
+    if (scan->n_crossings > room) scan->n_crossings = room;
     note_status(session, scan->best.status);
     for (size_t i = 0; i < scan->n; i++) note_status(session, scan->points[i].status);
     return PARITAS_OK;
@@ -174,7 +188,29 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
+    if (scan->k == 1) {
+        write_array(w, "crossings", true);
+        for (size_t i = 0; i < scan->n_crossings; i++)
+            write_record_row(w, NULL, "paritas_crossing", &scan->crossings[i]);
+        write_close(w);
+    }
     write_minima(w, scan->n > 0 ? &scan->points[0].minima : &(paritas_minima){0});
+}
+
+/* "q crosses 1 (68.27 %) at 0.2, 1.3" */
+static void describe_crossings(struct text *out, const struct scan *scan)
+{
+    if (scan->n_crossings > 0) text_format(out, "\n");
+    for (size_t i = 0; i < scan->n_crossings; i++) {
+        const paritas_crossing *crossing = &scan->crossings[i];
+        const bool first = i == 0 || crossing[-1].confidence != crossing->confidence,
+                   last = i + 1 == scan->n_crossings || crossing[1].confidence != crossing->confidence;
+        if (first)
+            text_format(out, "q crosses %s (%.4g %%) at ", shown(crossing->q, 5).text,
+                        100.0 * crossing->confidence);
+        text_format(out, "%s%s", shown(crossing->value, 7).text, last ? "" : ", ");
+        if (last) text_format(out, "\n");
+    }
 }
 
 static void write_text(struct session *session, const void *result)
@@ -199,14 +235,17 @@ static void write_text(struct session *session, const void *result)
         table_row(&table, scan->points[i].q, failure_word(scan->points[i].status));
     }
     table_close(&table);
+    describe_crossings(out, scan);
 }
 
 const struct command command_scan = {
     .name = "scan",
     .operands = "WORKSPACE",
     .summary = "profile likelihood at given values",
-    .description = "q is twice the NLL with the parameter fixed, less twice the NLL of the best fit, and not "
-                   "below 0.",
+    .description =
+        "q is twice the NLL with the parameter fixed, less twice the NLL of the best fit, and not "
+        "below 0. All crossings of the levels of confidences by one parameter are found by fits, to "
+        "1e-6, between its first and its last value.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

@@ -12,6 +12,7 @@ from .style import GREY, RED, Axes, Figure, finite_range, legend, panels, plain
 #: rise of twice the NLL at 68.3 % and 95.4 %, one parameter and two
 ONE_SIGMA, TWO_SIGMA = 1.0, 4.0
 TWO_PARAMETERS = (2.30, 5.99)
+_BLUE = (0.1, 0.3, 0.6)
 _RISE = r"$-2\,\Delta\ln L$"
 
 
@@ -32,7 +33,8 @@ def scan(
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Twice the NLL above its minimum over one parameter. Points that did not converge leave a gap.
+    """Twice the NLL above its minimum over one parameter. Points that did not converge leave a gap. Crossings
+    of levels are points; between them the parts of the intervals are filled.
 
     best: the fit, for the dashed Gaussian approximation. minos: errors (down, up) by parameter, as lines."""
     if len(result.parameters) != 1:
@@ -49,6 +51,7 @@ def scan(
             rise = ((fine - result.best[0]) / error) ** 2
             (line,) = axes.plot(fine, rise, color=GREY, linestyle="--", zorder=2)
             entries.append((line, "Gaussian approximation"))
+        entries += _parts(result, axes, finite_range(x))
         for height, share in ((ONE_SIGMA, "68.3 %"), (TWO_SIGMA, "95.4 %")):
             axes.axhline(height, color=GREY, linestyle=":", zorder=1)
             axes.annotate(
@@ -72,6 +75,25 @@ def scan(
         axes.set_xlabel(plain(name))
         axes.set_ylabel(_RISE)
     return drawn
+
+
+def _parts(result: ScanResult, axes: Axes, ends: tuple[float, float]) -> list[tuple[Any, str]]:
+    """Fills what is below each level, from one crossing to the next; the ends of the scan count as edges."""
+    found, entries = result.crossings, []
+    for q in sorted(set(found.q), reverse=True):
+        own = found.q == q
+        order = np.argsort(found.value[own])
+        values, rises = found.value[own][order], found.rises[own][order]
+        lower, upper = values[~rises].tolist(), values[rises].tolist()
+        if rises[0]:
+            lower.insert(0, ends[0])
+        if not rises[-1]:
+            upper.append(ends[1])
+        for left, right in zip(lower, upper):
+            axes.fill_between([left, right], 0.0, q, color=(*_BLUE, 0.12), linewidth=0, zorder=0)
+        (points,) = axes.plot(values, np.full(len(values), q), "o", color=_BLUE, markersize=4, zorder=4)
+        entries = [(points, "crossings")]
+    return entries
 
 
 def contours(
@@ -105,14 +127,19 @@ def contours(
 
 
 def _regions(result: Any, drawn: Figure, axes: Axes) -> list[tuple[Any, str]]:
-    """Filled, the largest first."""
+    """All parts, filled, the largest region first. Holes stay empty: their curves turn the other way."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
     entries: list[tuple[Any, str]] = []
-    regions = {c: points for c, points in result.regions().items() if len(points) > 2}
-    if not regions:
+    curves = {c: parts for c, parts in result.curves().items() if parts}
+    if not curves:
         raise ValueError(f"of {len(result.values)} points none converged")
-    for confidence in sorted(regions, reverse=True):
+    for confidence in sorted(curves, reverse=True):
         shade = 0.15 + 0.35 * (1 - confidence)
-        (patch,) = axes.fill(*regions[confidence].T, facecolor=(0.1, 0.3, 0.6, shade), edgecolor="black")
+        closed = [Path(np.append(part, part[:1], axis=0), closed=True) for part in curves[confidence]]
+        look: dict[str, Any] = {"facecolor": (*_BLUE, shade), "edgecolor": "black"}
+        patch = axes.add_patch(PathPatch(Path.make_compound_path(*closed), **look))
         entries.insert(0, (patch, f"{100 * confidence:.3g} %"))
     axes.autoscale_view()
     return entries
