@@ -1,8 +1,9 @@
 /* profile_curve.c: the profile of one parameter over a range, and its parts below levels. */
-#include "statistics/regions/profile_levels.h"
+#include "statistics/regions/profile_curve.h"
 #include "minima/landscape.h"
 #include "minima/minimum_search.h"
 #include "minima/neighbours.h"
+#include "statistics/regions/profile_levels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,12 +19,6 @@
 #define FARTHEST 1e6     /* errors: no bound further away is a place for fits */
 #define DESCENTS_MOST 8  /* a round */
 
-double profile_curve_q(const struct profile_curve *curve, size_t node)
-{
-    const double twice_nll = curve->nodes[node].point->twice_nll;
-    return isfinite(twice_nll) ? fmax(twice_nll - curve->profile->result.twice_nll, 0.0) : HUGE_VAL;
-}
-
 void profile_curve_open(struct profile_curve *curve, struct infer *infer, struct infer_profile *profile,
                         size_t n_levels, const double *levels)
 {
@@ -36,18 +31,6 @@ void profile_curve_open(struct profile_curve *curve, struct infer *infer, struct
                                     .n_levels = n_levels,
                                     .levels = levels};
     for (size_t k = 0; k < n_levels; k++) curve->top = fmax(curve->top, levels[k]);
-}
-
-/* Outside the domain is an answer; a fit that failed within is none. */
-static bool has_answer(const struct infer_point *point)
-{
-    return point->status == PARITAS_FIT_CONVERGED || !isfinite(point->twice_nll);
-}
-
-size_t profile_curve_next(const struct profile_curve *curve, size_t from)
-{
-    while (from < curve->n && !has_answer(curve->nodes[from].point)) from++;
-    return from;
 }
 
 /* ---- nodes ---- */

@@ -1,7 +1,7 @@
 /* profile_levels.h: where a profile is fitted next, between two neighbouring nodes. */
 #pragma once
 
-#include "statistics/regions/profile_curve.h"
+#include "statistics/regions/profile_nodes.h"
 
 /* Two neighbours of a curve that have answers. */
 struct curve_gap {
