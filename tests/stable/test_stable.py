@@ -51,6 +51,13 @@ def test_what_is_lost_is_found(now):
         assert lost(now, less) == [(thing, whole)]
 
 
+def as_before(now, then):
+    """The keys that an answer of 1.0 has, since later ones may have more."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return {key: as_before(now[key], value) for key, value in then.items() if key in now}
+    return now
+
+
 def test_files_of_1_0_are_read(tmp_path):
     for file in FILES.iterdir():
         if file.suffix == ".gz":
@@ -58,4 +65,4 @@ def test_files_of_1_0_are_read(tmp_path):
         else:
             shutil.copy(file, tmp_path)
     expected = json.loads((FILES / "answers.json").read_text())
-    assert make_files.answers(os.path.abspath(PROGRAM), tmp_path) == expected
+    assert as_before(make_files.answers(os.path.abspath(PROGRAM), tmp_path), expected) == expected
