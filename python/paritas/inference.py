@@ -246,7 +246,7 @@ def interval(
     >>> import paritas
     >>> found = paritas.interval("examples/two_bins.json", confidence=0.95)
     >>> round(float(found.upper[0]), 3), str(found.lower_end[0])
-    (0.985, 'at_bound')"""
+    (0.986, 'at_bound')"""
     check_keywords(interval, given)
     model = model_of(model)
     which = model.index(poi_of(model) if parameter is None else parameter)

@@ -108,7 +108,8 @@ static paritas_status find_crossings(struct infer *infer, const paritas_scan_req
         curve.lower = fmin(curve.lower, fits[i].value[0]);
         curve.upper = fmax(curve.upper, fits[i].value[0]);
     }
-    if (!(curve.lower < curve.upper) || !isfinite(profile->result.twice_nll)) return PARITAS_OK;
+    const bool has_range = curve.lower < curve.upper && isfinite(curve.upper - curve.lower);
+    if (!has_range || profile->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     TRY(profile_curve_follow(&curve, request->n_points, fits));
     return put_crossings(&curve, request);
 }

@@ -12,13 +12,13 @@ STEPS = 7  # gradients of a quasi-Newton fit that cost as much as one of Newton'
 
 # most fits and iterations of `hypotest`, `limit`, and of `scan` from 0 to 2 in 21 points
 COSTS = {
-    "tHu_FCNC": ((64, 340), (105, 450), (133, 610)),
-    "ttZ_4l": ((73, 390), (131, 600), (133, 610)),
+    "tHu_FCNC": ((64, 340), (105, 450), (153, 680)),
+    "ttZ_4l": ((73, 390), (131, 600), (158, 640)),
     "displaced_leptons_signal": ((1050, 4300), (4800, 20000), (4500, 20000)),
-    os.path.join("more", "1Lbb_700_400_sabine"): ((153, 820), (450, 2360), (330, 1740)),
-    os.path.join("more", "CMS_ttgamma_2l"): ((446, 2970), (665, 4150), (545, 3240)),
-    os.path.join("more", "ttZ_3l"): ((490, 4500), (700, 5700), (808, 6090)),
-    os.path.join("more", "ttbar_ljets"): ((673, 14200), (785, 15200), (807, 13400)),
+    os.path.join("more", "1Lbb_700_400_sabine"): ((153, 820), (450, 2360), (366, 1830)),
+    os.path.join("more", "CMS_ttgamma_2l"): ((446, 2970), (665, 4150), (790, 4110)),
+    os.path.join("more", "ttZ_3l"): ((490, 4500), (700, 5700), (836, 6150)),
+    os.path.join("more", "ttbar_ljets"): ((673, 14200), (785, 15200), (1085, 14700)),
 }
 
 

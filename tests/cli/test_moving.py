@@ -63,7 +63,8 @@ def words_of(command, folder):
         word = re.sub("NAME", lambda _: next(names), word)
         word = {"FILE": toys, "a": "lumi", "b": "jes", "N": "1"}.get(word, word)
         found.append(word)
-    if "toys" in command or "--calc" in command or "interval" in command:
+    takes_toys = "toys" in command or "--calc" in command or "interval" in command
+    if takes_toys and "asymptotic" not in command:
         found += ["--ntoys", "60"] if "--ntoys" not in found else []
     return found
 

@@ -149,7 +149,7 @@ static paritas_status find_range(struct infer *infer, size_t parameter, double r
     TRY(fit_best(infer, parameter, &profile));
     profile_curve_open(&curve, infer, &profile, 0, NULL);
     curve.top = MINIMA_WITHIN;
-    if (isfinite(profile.result.twice_nll))
+    if (profile.result.status == PARITAS_FIT_CONVERGED)
         TRY(search_model_is_small(infer) ? profile_curve_follow(&curve, 0, NULL)
                                          : profile_curve_take_known(&curve));
     range[0] = HUGE_VAL;
