@@ -149,12 +149,13 @@ static paritas_status find_range(struct infer *infer, size_t parameter, double r
     TRY(fit_best(infer, parameter, &profile));
     profile_curve_open(&curve, infer, &profile, 0, NULL);
     curve.top = MINIMA_WITHIN;
-    if (profile.result.status == PARITAS_FIT_CONVERGED)
+    const bool ended = profile.result.status == PARITAS_FIT_CONVERGED;
+    if (ended)
         TRY(search_model_is_small(infer) ? profile_curve_follow(&curve, 0, NULL)
                                          : profile_curve_take_known(&curve));
     range[0] = HUGE_VAL;
     range[1] = -HUGE_VAL;
-    reach(&curve, profile.parameters[parameter], profile.errors[parameter], range);
+    reach(&curve, profile.parameters[parameter], ended ? profile.errors[parameter] : (double)NAN, range);
     for (size_t k = 0; k < curve.n_minima; k++)
         if (curve.minima[k].twice_nll <= profile.result.twice_nll + MINIMA_WITHIN)
             reach(&curve, curve.minima[k].value, curve.minima[k].error, range);
