@@ -463,7 +463,7 @@ def test_the_profile_of_any_parameter_is_scanned_around_its_best_value(tab, tmp_
     page.select_option("#scan select[name=parameter]", "uncorr_bkguncrt[1]")
     page.wait_for_selector("#scan .command code:has-text(\"--par 'uncorr_bkguncrt[1]' --points 5 --json\")")
     assert compare(tab, "scan", [path], tmp_path) == 1
-    assert len(page.query_selector_all("#scan tbody tr")) == 5
+    assert len(page.query_selector_all("#scan tbody tr")) == 5 + 4  # points; crossings of two levels
 
 
 def test_words_beside_the_workspace(tab, tmp_path):
