@@ -257,8 +257,7 @@ PARITAS_API paritas_status paritas_scan_range(paritas_context *context, const pa
     FIELD(R, double, lower, , "lower", "", "lower edge; or the bound, or the domain's edge, that cuts it") \
     FIELD(R, double, upper, , "upper", "", "upper edge; or the same")                                      \
     FIELD(R, paritas_minos_end, lower_end, , "lower_end", "",                                              \
-          "how it ends below; a crossing is of the "                                                       \
-          "interval's q")                                                                                  \
+          "how it ends below; a crossing is of the interval's q")                                          \
     FIELD(R, paritas_minos_end, upper_end, , "upper_end", "", "how it ends above")                         \
     FIELD(R, double, minimum, , "minimum", "", "value with the least q of the part")                       \
     FIELD(R, double, q, , "q", "", "q there; 0 at the best fit")                                           \

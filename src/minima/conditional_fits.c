@@ -48,6 +48,16 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
     return PARITAS_OK;
 }
 
+paritas_status infer_free_fit_from(struct infer *infer, const struct infer_profile *profile,
+                                   const double *start, struct infer_profile *again)
+{
+    *again = *profile;
+    again->start = again->from = start;
+    TRY(infer_free_fit(infer, again));
+    again->start = profile->start;
+    return PARITAS_OK;
+}
+
 /* Points of a wave that are fitted together. */
 struct piece {
     paritas_job *jobs;

@@ -8,6 +8,10 @@
 #include "minima/infer.h"
 
 paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile);
+/* The same from another start (NULL: the job's), into a profile that can replace this one. It knows where it
+ * started, and later fits start where the profile's do. */
+paritas_status infer_free_fit_from(struct infer *infer, const struct infer_profile *profile,
+                                   const double *start, struct infer_profile *again);
 
 /* Fits one batch a wave. Fit the profiles first. */
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);

@@ -246,6 +246,14 @@ void infer_put_bound(const struct infer *infer, double *upper_bound, paritas_tru
     *bound_widened = infer->n_pois > 0 && infer_is_widened(infer, infer->pois[0]);
 }
 
+void infer_put_best(const struct infer *infer, const struct infer_profile *profile, paritas_fit_result *best,
+                    double *parameters)
+{
+    *best = profile->result;
+    best->size = sizeof *best;
+    if (parameters) memcpy(parameters, profile->parameters, infer->n_parameters * sizeof *parameters);
+}
+
 void infer_note_widening(const struct infer *infer)
 {
     for (size_t k = 0; k < infer->n_pois; k++) {
@@ -344,8 +352,7 @@ void infer_add_minima(paritas_minima *minima, const paritas_minima *others)
     minima->apart = apart;
 }
 
-void infer_tell_apart(const struct infer *infer, const double *lowest, const double *next,
-                      paritas_minima *minima)
+static size_t most_different(const struct infer *infer, const double *lowest, const double *next)
 {
     double most = 0.0;
     size_t differs = 0;
@@ -356,14 +363,28 @@ void infer_tell_apart(const struct infer *infer, const double *lowest, const dou
         most = apart;
         differs = i;
     }
-    const char *name = paritas_model_parameter_name(infer->model, differs);
+    return differs;
+}
+
+/* The name, or its start up to a whole letter. */
+static void put_name(const char *name, char to[PARITAS_MINIMA_NAME])
+{
     size_t length = strlen(name);
-    if (length > sizeof minima->parameter - 1) length = sizeof minima->parameter - 1;
+    if (length > PARITAS_MINIMA_NAME - 1) length = PARITAS_MINIMA_NAME - 1;
     while (name[length] != '\0' && ((unsigned char)name[length] & 0xc0) == 0x80) length--;
-    memcpy(minima->parameter, name, length);
-    minima->parameter[length] = '\0';
-    minima->at_lowest = lowest[differs];
-    minima->at_next = next[differs];
+    memcpy(to, name, length);
+    to[length] = '\0';
+}
+
+void infer_note_minima(struct infer *infer, const paritas_minima *found, const double *lowest,
+                       const double *next)
+{
+    const size_t differs = most_different(infer, lowest, next);
+    paritas_minima named = *found;
+    put_name(paritas_model_parameter_name(infer->model, differs), named.parameter);
+    named.at_lowest = lowest[differs];
+    named.at_next = next[differs];
+    infer_add_minima(&infer->minima, &named);
 }
 
 void infer_forget_minima(struct infer *infer)

@@ -109,6 +109,9 @@ void infer_put_kept(struct infer *infer, const unsigned char *kept);
 bool infer_is_widened(const struct infer *infer, size_t parameter);
 /* PARITAS_BOUND_FIELDS of the first parameter of interest. */
 void infer_put_bound(const struct infer *infer, double *upper_bound, paritas_truth *bound_widened);
+/* Gives a free fit to the caller. `parameters`: parameter_count; NULL: not asked for. */
+void infer_put_best(const struct infer *infer, const struct infer_profile *profile, paritas_fit_result *best,
+                    double *parameters);
 /* Notes widened bounds, for answers without a place for them. */
 void infer_note_widening(const struct infer *infer);
 /* Checks as infer_check_value does, for the parameter of interest of a test, where 0 stands for the
@@ -120,9 +123,10 @@ paritas_status infer_check_members(const struct infer *infer, size_t n, const un
 
 /* Keeps the most minima that a fit met, their largest distance, and the two that are nearest. */
 void infer_add_minima(paritas_minima *minima, const paritas_minima *others);
-/* Says which parameter tells two minima apart most, in widths or sizes. */
-void infer_tell_apart(const struct infer *infer, const double *lowest, const double *next,
-                      paritas_minima *minima);
+/* Adds those of a fit, of which the two lowest are `found->next` apart, with the parameter that tells these
+ * two apart most, in widths or sizes. */
+void infer_note_minima(struct infer *infer, const paritas_minima *found, const double *lowest,
+                       const double *next);
 /* What was learnt about minima, so that what follows depends on nothing before. */
 void infer_forget_minima(struct infer *infer);
 static inline bool infer_has_several(const paritas_minima *minima)

@@ -50,9 +50,8 @@ paritas_status neighbours_fit(struct infer *infer, size_t n, struct neighbour_pa
         if (!pairs[i].lowered) continue;
         if (to->status == PARITAS_FIT_CONVERGED && fits[i].status == PARITAS_FIT_CONVERGED) {
             const double apart = to->twice_nll - fits[i].twice_nll;
-            paritas_minima found = {.met = 2, .apart = apart, .next = apart};
-            infer_tell_apart(infer, fits[i].parameters, to->parameters, &found);
-            infer_add_minima(&infer->minima, &found);
+            infer_note_minima(infer, &(paritas_minima){.met = 2, .apart = apart, .next = apart},
+                              fits[i].parameters, to->parameters);
         }
         fits[i].profile = to->profile;
         *to = fits[i];

@@ -348,11 +348,8 @@ paritas_status search_leave_unconverged(struct search *search)
 static paritas_status fit_freely(struct search *search, const double *start, const struct target *s,
                                  struct infer_profile *to)
 {
-    struct infer_profile again = *search->profile;
-    again.start = start;
-    TRY(infer_free_fit(search->infer, &again));
-    again.start = search->profile->start;
-    again.from = start;
+    struct infer_profile again;
+    TRY(infer_free_fit_from(search->infer, search->profile, start, &again));
     const bool as_low = again.result.twice_nll <= s->twice_nll + search->same;
     if (as_low && (!to->parameters || again.result.status == PARITAS_FIT_CONVERGED)) *to = again;
     return PARITAS_OK;
@@ -374,10 +371,9 @@ static paritas_status give_free_fit(struct search *search, const struct target *
 static void note_minima(const struct search *search, const struct target *s, size_t met)
 {
     const double lowest = s->ends[0].twice_nll;
-    paritas_minima found = {
+    const paritas_minima found = {
         .met = met, .apart = s->ends[met - 1].twice_nll - lowest, .next = s->ends[1].twice_nll - lowest};
-    infer_tell_apart(search->infer, s->ends[0].parameters, s->ends[1].parameters, &found);
-    infer_add_minima(&search->infer->minima, &found);
+    infer_note_minima(search->infer, &found, s->ends[0].parameters, s->ends[1].parameters);
 }
 
 paritas_status search_give_answers(struct search *search)

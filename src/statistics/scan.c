@@ -138,10 +138,7 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
     TRY(infer_points(infer, n, fits));
     TRY(find_crossings(infer, request, &profile, fits));
     infer_note_widening(infer);
-    *request->best = profile.result;
-    request->best->size = sizeof *request->best;
-    if (request->best_parameters)
-        memcpy(request->best_parameters, profile.parameters, infer->n_parameters * sizeof(double));
+    infer_put_best(infer, &profile, request->best, request->best_parameters);
     for (size_t i = 0; i < n; i++) {
         const double fall = fits[i].twice_nll - profile.result.twice_nll, q = fall < 0.0 ? 0.0 : fall;
         request->points[i] = (paritas_scan_point){.size = sizeof(paritas_scan_point),

@@ -91,9 +91,10 @@ double toy_significance(double p, double p_error, uint64_t n, double *error, dou
 /* All are counts. */
 void toys_add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one);
 
-/* Sets auxiliary data as observed if options->fix_aux asks for it. */
 /* Notes that toys of this place have minima below those that their usual fits end in. */
 void toys_add_minima(const struct ensemble *ensemble, paritas_minima *minima);
+
+/* Sets auxiliary data as observed if options->fix_aux asks for it. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
 /* Finds the point where data are expected, in the arena. *point stays if the fit does not converge. */
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);

@@ -205,8 +205,8 @@ const struct command command_contour = {
     .description =
         "At the edge of a region q is -2 ln(1 - CL): 2.30 for 68.27 %, 5.99 for 95 %. q is twice the NLL "
         "there, minimised over all other parameters, less twice the NLL of the best fit. The points lie "
-        "around "
-        "the best fit. Then all parts of the regions follow, and holes in them; --json has their points.",
+        "around the best fit. Then all parts of the regions follow, and holes in them; --json has their "
+        "points.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

@@ -188,10 +188,7 @@ static paritas_status contour(struct search *s)
         TRY(rays_follow(&s->rays, &lowered));
         if (!lowered) TRY(find_parts(s, &lowered));
     }
-    *request->best = s->profile.result;
-    request->best->size = sizeof *request->best;
-    if (request->best_parameters)
-        memcpy(request->best_parameters, s->profile.parameters, s->infer->n_parameters * sizeof(double));
+    infer_put_best(s->infer, &s->profile, request->best, request->best_parameters);
     infer_note_widening(s->infer);
     for (size_t i = 0; i < s->rays.n; i++) request->points[i] = edge_point(s, &s->rays.rays[i], lowered);
     return PARITAS_OK;

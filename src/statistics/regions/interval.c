@@ -36,9 +36,8 @@ paritas_status confidences_quantiles(struct infer *infer, size_t n, const double
 /* A fit that widened the bounds on its way starts again from where other fits do: it then ends as they do. */
 static paritas_status fit_within(struct infer *infer, struct infer_profile *profile)
 {
-    struct infer_profile again = *profile;
-    again.start = NULL;
-    TRY(infer_free_fit(infer, &again));
+    struct infer_profile again;
+    TRY(infer_free_fit_from(infer, profile, NULL, &again));
     if (again.result.status == PARITAS_FIT_CONVERGED &&
         again.result.twice_nll <= profile->result.twice_nll + same_minimum(infer->context))
         *profile = again;
@@ -105,10 +104,7 @@ static paritas_status interval(struct infer *infer, const paritas_interval_reque
         TRY(put_parts(&curve, request));
     }
     infer_note_widening(infer);
-    *request->best = profile.result;
-    request->best->size = sizeof *request->best;
-    if (request->best_parameters)
-        memcpy(request->best_parameters, profile.parameters, infer->n_parameters * sizeof(double));
+    infer_put_best(infer, &profile, request->best, request->best_parameters);
     return PARITAS_OK;
 }
 

@@ -106,6 +106,13 @@ static bool is_rim(const struct grid *grid, size_t node)
     return i == 0 || j == 0 || i + 1 == grid->nx || j + 1 == grid->ny;
 }
 
+/* The node next to one that is no rim: k is 0 to 3. */
+static size_t beside(const struct grid *grid, size_t node, size_t k)
+{
+    const size_t step = k % 2 ? grid->nx : 1;
+    return k < 2 ? node + step : node - step;
+}
+
 static struct infer_point point_at(const struct plane *plane, double x, double y)
 {
     return (struct infer_point){.profile = plane->profile,
@@ -131,7 +138,7 @@ static paritas_status fit_pairs(struct infer *infer, size_t n, struct neighbour_
 static paritas_status sweep(struct grid *grid)
 {
     struct infer *infer = grid->plane->infer;
-    const size_t n = grid->nx * grid->ny, beside[4] = {1, grid->nx, (size_t)-1, (size_t)0 - grid->nx};
+    const size_t n = grid->nx * grid->ny;
     struct neighbour_pair *pairs = infer_array(infer, 4 * n, sizeof *pairs);
     unsigned char *fresh = infer_array(infer, n, 1);
     TRY(infer_memory(infer));
@@ -142,7 +149,7 @@ static paritas_status sweep(struct grid *grid)
         size_t m = 0;
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < 4 && fresh[i] && !is_rim(grid, i); k++) {
-                const size_t to = i + beside[k];
+                const size_t to = beside(grid, i, k);
                 if (is_rim(grid, to) || !(q_of(grid->plane, &grid->points[i]) <= near)) continue;
                 pairs[m++] =
                     (struct neighbour_pair){&grid->points[i], &grid->points[i], &grid->points[to], false};
@@ -238,10 +245,8 @@ static paritas_status leave_best(struct grid *grid)
         lowest = point;
     }
     if (!lowest) return PARITAS_OK;
-    struct infer_profile fit = *plane->profile;
-    fit.start = fit.from = lowest->parameters;
-    TRY(infer_free_fit(plane->infer, &fit));
-    fit.start = plane->profile->start;
+    struct infer_profile fit;
+    TRY(infer_free_fit_from(plane->infer, plane->profile, lowest->parameters, &fit));
     if (fit.result.twice_nll <= level + same) *plane->profile = fit;
     return PARITAS_OK;
 }
@@ -314,7 +319,7 @@ static struct ray ray_on(const struct grid *grid, double level, size_t inner, si
 /* Numbers the parts of one level, and finds the lowest node of each. */
 static paritas_status number_parts(struct grid *grid)
 {
-    const size_t n = grid->nx * grid->ny, beside[4] = {1, grid->nx, (size_t)-1, (size_t)0 - grid->nx};
+    const size_t n = grid->nx * grid->ny;
     size_t *stack = infer_array(grid->plane->infer, n, sizeof *stack), parts = 0;
     TRY(infer_memory(grid->plane->infer));
     memset(grid->parts, 0, n * sizeof *grid->parts);
@@ -328,7 +333,7 @@ static paritas_status number_parts(struct grid *grid)
             if (grid->points[node].twice_nll < grid->points[grid->lowest[parts]].twice_nll)
                 grid->lowest[parts] = node;
             for (size_t k = 0; k < 4; k++) {
-                const size_t next = node + beside[k];
+                const size_t next = beside(grid, node, k);
                 if (!grid->inside[next] || grid->parts[next]) continue;
                 grid->parts[next] = parts;
                 stack[left++] = next;
@@ -356,9 +361,8 @@ static paritas_status find_minimum(const struct grid *grid, size_t part, struct 
 {
     struct plane *plane = grid->plane;
     const struct infer_point *node = &grid->points[grid->lowest[part]];
-    struct infer_profile fit = *plane->profile;
-    fit.start = node->parameters;
-    TRY(infer_free_fit(plane->infer, &fit));
+    struct infer_profile fit;
+    TRY(infer_free_fit_from(plane->infer, plane->profile, node->parameters, &fit));
     const bool lower = fit.result.status == PARITAS_FIT_CONVERGED && fit.result.twice_nll <= node->twice_nll;
     for (size_t j = 0; j < 2; j++)
         curve->minimum[j] = lower ? fit.parameters[plane->parameters[j]] : node->value[j];

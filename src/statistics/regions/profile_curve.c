@@ -103,27 +103,17 @@ static paritas_status take_minimum(struct profile_curve *curve, const struct inf
     return compare(curve);
 }
 
-static void replace_best(struct profile_curve *curve, const struct infer_profile *lower, const double *from)
-{
-    struct infer_profile *best = curve->profile;
-    const double *start = best->start;
-    *best = *lower;
-    best->start = start;
-    best->from = from;
-}
-
 /* Goes on to the minimum to which a free fit leads from a point. *value: where it is; NaN: none. */
 static paritas_status descend(struct profile_curve *curve, const double *start, double *value)
 {
     struct infer *infer = curve->infer;
-    struct infer_profile fit = *curve->profile;
-    fit.start = start;
+    struct infer_profile fit;
     *value = (double)NAN;
-    TRY(infer_free_fit(infer, &fit));
+    TRY(infer_free_fit_from(infer, curve->profile, start, &fit));
     if (fit.result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     *value = fit.parameters[infer->poi];
     if (fit.result.twice_nll < curve->profile->result.twice_nll - same_minimum(infer->context))
-        replace_best(curve, &fit, start);
+        *curve->profile = fit;
     return take_minimum(curve, &fit);
 }
 

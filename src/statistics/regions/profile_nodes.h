@@ -28,7 +28,7 @@ struct profile_curve {
     const double *levels; /* of q, in any order */
     double top;           /* minima up to this q matter: the highest level, or more */
     double unit;          /* a length of the parameter: its error, or a part of the range */
-    size_t n, room, n_minima;
+    size_t n, n_minima;
     struct curve_node *nodes; /* ascending */
     struct curve_minimum minima[16];
 };
